@@ -1,0 +1,73 @@
+"""The first thing that runs inside a supervised child: tie it to its parent, apply its limits, run its job.
+
+Standard library only: every import here is paid at the start of each compile.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import json
+import os
+import resource
+import signal
+import sys
+from typing import Any
+
+PR_SET_PDEATHSIG = 1
+JOB_FILE = "job.json"
+RESULT_FILE = "result.json"
+PARENT_GONE = 113
+
+
+def die_with_parent(parent_pid: int) -> None:
+    """The kernel kills this process when its parent dies, also when that happened before this call."""
+    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent_pid:
+        os._exit(PARENT_GONE)
+
+
+def apply_limits(cpu_s: int | None, file_bytes: int | None) -> None:
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if cpu_s is not None:
+        # The hard limit comes later, so that the first signal is SIGXCPU and the cause can be told.
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 2))
+    if file_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+        # Python ignores SIGXFSZ; a native writer must not be left to loop on the error.
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    with open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")
+
+
+def peak_memory_bytes() -> int | None:
+    """The high-water mark of this program image; `ru_maxrss` would include the parent's from before exec."""
+    with open("/proc/self/status") as file:
+        for line in file:
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    return None
+
+
+def write_result(result: dict[str, Any]) -> None:
+    """Publish the result whole or not at all; the supervisor reads it from the working directory."""
+    partial = RESULT_FILE + ".partial"
+    with open(partial, "w") as file:
+        json.dump(result, file)
+    os.rename(partial, RESULT_FILE)
+
+
+def main() -> None:
+    parent_pid, entry = int(sys.argv[1]), sys.argv[2]
+    die_with_parent(parent_pid)
+    with open(JOB_FILE) as file:
+        job = json.load(file)
+    limits = job.pop("limits")
+    apply_limits(limits["cpu_s"], limits["file_bytes"])
+    module, function = entry.split(":")
+    result = getattr(importlib.import_module(module), function)(job)
+    write_result({"value": result, "peak_memory_bytes": peak_memory_bytes()})
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Native destructors and exit handlers can crash after the work is done: leave without them.
+    os._exit(0)
