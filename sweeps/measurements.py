@@ -72,7 +72,8 @@ class CycleOrigin(StrEnum):
 class CycleEstimate(Frozen):
     """Core cycles of one inference in the compiler's own simulation: never a latency.
 
-    `lower_cycles` and `upper_cycles` come with the compiler's estimates only; `simulated_us` likewise.
+    `lower_cycles` and `upper_cycles` come with the compiler's own estimates only. `simulated_us` is the same at the
+    simulated core clock, which a P value may change: cycles at different clocks do not compare.
     """
 
     origin: CycleOrigin

@@ -22,9 +22,13 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What is known about a child that did not deliver. `log_tail` holds its last lines, oldest first."""
+    """What is known about a child that did not deliver.
+
+    `log_tail` holds its last lines, `native_errors` the error lines of the toolchain itself; both oldest first.
+    """
 
     log_tail: tuple[str, ...] = ()
+    native_errors: tuple[str, ...] = ()
     exit_code: int | None = None
     signal: int | None = None
     peak_memory_bytes: int | None = None

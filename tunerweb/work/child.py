@@ -44,7 +44,6 @@ class Limits:
     wall_s: float = 3600.0
     cpu_s: float = 4 * 3600.0
     memory_bytes: int | None = None
-    file_bytes: int = 64 * 1024**3
 
 
 class Ending(StrEnum):
@@ -95,8 +94,7 @@ def run_child(
     cannot be started at all; whatever the child does is an outcome.
     """
     limits = limits or Limits()
-    limits_in_child = {"cpu_s": max(1, round(limits.cpu_s)), "file_bytes": limits.file_bytes}
-    (scratch / JOB_FILE).write_text(json.dumps({**job, "limits": limits_in_child}))
+    (scratch / JOB_FILE).write_text(json.dumps({**job, "cpu_limit_s": max(1, round(limits.cpu_s))}))
     flags = ["-I"] if site_packages else ["-I", "-S"]
     argv = [sys.executable, *flags, "-c", BOOT.format(root=str(ROOT)), str(os.getpid()), entry]
     started = time.monotonic()

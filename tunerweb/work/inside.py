@@ -27,15 +27,10 @@ def die_with_parent(parent_pid: int) -> None:
         os._exit(PARENT_GONE)
 
 
-def apply_limits(cpu_s: int | None, file_bytes: int | None) -> None:
+def apply_limits(cpu_s: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if cpu_s is not None:
-        # The hard limit comes later, so that the first signal is SIGXCPU and the cause can be told.
-        resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 2))
-    if file_bytes is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
-        # Python ignores SIGXFSZ; a native writer must not be left to loop on the error.
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    # The hard limit comes later, so that the first signal is SIGXCPU and the cause can be told.
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 2))
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 
@@ -62,8 +57,7 @@ def main() -> None:
     die_with_parent(parent_pid)
     with open(JOB_FILE) as file:
         job = json.load(file)
-    limits = job.pop("limits")
-    apply_limits(limits["cpu_s"], limits["file_bytes"])
+    apply_limits(job.pop("cpu_limit_s"))
     module, function = entry.split(":")
     result = getattr(importlib.import_module(module), function)(job)
     write_result({"value": result, "peak_memory_bytes": peak_memory_bytes()})

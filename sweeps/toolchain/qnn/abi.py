@@ -1,7 +1,7 @@
 """The binary interface of the QNN libraries: versions, function slots, struct layouts, enums.
 
 All of it was measured on the builds in `LAYOUTS`; a library of any other version is refused before it is called.
-Offsets are bytes, little endian, x86-64. Standard library only: this runs in the compile child.
+Offsets are bytes, little endian, x86-64. Standard library only, and little of it: this runs in the compile child, which pays for each import.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class View:
@@ -52,8 +52,7 @@ class View:
         return [View(first + index * stride) for index in range(count)]
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """What differs between library versions. Keyed by core API version, checked against the system library's."""
 
     wheel: str

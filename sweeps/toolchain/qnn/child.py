@@ -17,10 +17,11 @@ from typing import Any
 
 from sweeps.toolchain.qnn import abi
 from sweeps.toolchain.qnn.context import context_json, graph_json
+from sweeps.toolchain.qnn.ddr import ddr_summaries
 from sweeps.toolchain.qnn.library import LOG_LEVEL_INFO, CallFailed, Functions, Libraries, LibraryMissing, NativeLog
 from sweeps.toolchain.qnn.library import UnsupportedVersion
 from sweeps.toolchain.qnn.profile import finalize_events
-from sweeps.toolchain.qnn.schedule import schedule_cycles
+from sweeps.toolchain.qnn.schedule import read_schedule
 
 Json = dict[str, Any]
 DLC_FILE = "model.dlc"
@@ -71,7 +72,7 @@ def compile_graphs(job: Json) -> Json:
     def work(libraries: Libraries, log: NativeLog, clock: Clock) -> Json:
         composition = Composition(libraries, log, job, clock)
         graphs = [composition.finalize(index) for index in range(len(composition.graphs))]
-        return {"graphs": graphs, **_deliver(libraries, composition.context, clock), "messages": log.messages}
+        return {"graphs": graphs, **_deliver(libraries, composition.context, clock), "traffic": ddr_summaries(log.messages)}
 
     return _answer(job, work)
 
@@ -167,8 +168,8 @@ class Composition:
         with self.clock.step("finalize"):
             self.functions.call("graphFinalize", graph, profile, ctypes.c_void_p())
         events = finalize_events(self.functions, profile)
-        cycles = schedule_cycles(schedule) if schedule and os.path.exists(schedule) else None
-        return {"graph_name": name, "events": events, "schedule_cycles": cycles}
+        simulated = read_schedule(schedule) if schedule and os.path.exists(schedule) else None
+        return {"graph_name": name, "events": events, "schedule": simulated}
 
     def _graph_option(self, option: Json) -> int:
         if "key" in option:

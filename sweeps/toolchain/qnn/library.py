@@ -5,6 +5,7 @@ Standard library only: this runs in the compile child.
 
 from __future__ import annotations
 
+import collections
 import ctypes
 import os
 from collections.abc import Callable
@@ -23,9 +24,10 @@ from sweeps.toolchain.qnn.abi import (
 )
 
 LOG_LEVEL_INFO = 3
-LOG_LETTERS = {1: "E", 2: "W", 3: "I", 4: "V", 5: "D"}
+LOG_LETTERS = {1: b"E", 2: b"W", 3: b"I", 4: b"V", 5: b"D"}
+LOG_LEVEL_WARN = 2
 LINE_BYTES = 4096
-KEPT_MESSAGE_BYTES = 4 * 1024 * 1024
+KEPT_MESSAGES = 20_000
 
 LogCallback = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_uint64, ctypes.c_void_p)
 
@@ -48,11 +50,12 @@ class CallFailed(Exception):
 
 
 class NativeLog:
-    """Prints each message at once, so that the last lines survive a crash, and keeps them to be read afterwards."""
+    """Prints each message at once, so that the last lines survive a crash, and keeps those that are read afterwards:
+    errors, warnings and traffic counters, the newest ones.
+    """
 
     def __init__(self) -> None:
-        self.messages: list[str] = []
-        self.kept_bytes = 0
+        self._kept: collections.deque[bytes] = collections.deque(maxlen=KEPT_MESSAGES)
         libc = ctypes.CDLL(None)
         self._format = libc.vsnprintf
         self._format.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_void_p]
@@ -61,10 +64,16 @@ class NativeLog:
     def _receive(self, pattern: bytes, level: int, _timestamp: int, arguments: int) -> None:
         line = ctypes.create_string_buffer(LINE_BYTES)
         self._format(line, LINE_BYTES, pattern, arguments)
-        os.write(1, b"<%s> %s\n" % (LOG_LETTERS.get(level, "?").encode(), line.value.rstrip()))
-        if self.kept_bytes < KEPT_MESSAGE_BYTES:
-            self.kept_bytes += len(line.value)
-            self.messages.append(line.value.decode("utf-8", "replace"))
+        text = line.value.strip()
+        if not text.startswith(b"<"):
+            text = b"<%s> %s" % (LOG_LETTERS.get(level, b"?"), text)
+        os.write(1, text + b"\n")
+        if level <= LOG_LEVEL_WARN or b"DDR bandwidth" in text or b"_bytes=" in text:
+            self._kept.append(text)
+
+    @property
+    def messages(self) -> list[str]:
+        return [text.decode("utf-8", "replace") for text in self._kept]
 
 
 class Functions:
