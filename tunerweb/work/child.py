@@ -94,9 +94,8 @@ def run_child(
     cannot be started at all; whatever the child does is an outcome.
     """
     limits = limits or Limits()
-    (scratch / JOB_FILE).write_text(json.dumps({**job, "cpu_limit_s": max(1, round(limits.cpu_s))}))
-    flags = ["-I"] if site_packages else ["-I", "-S"]
-    argv = [sys.executable, *flags, "-c", BOOT.format(root=str(ROOT)), str(os.getpid()), entry]
+    write_job(scratch, job, limits)
+    argv = [*child_command(site_packages=site_packages), str(os.getpid()), entry]
     started = time.monotonic()
     with (scratch / LOG_FILE).open("wb") as log:
         process = subprocess.Popen(
@@ -104,6 +103,16 @@ def run_child(
         )
     watch = _Watch(process, started, limits, cancelled or (lambda: False))
     return watch.until_end(scratch)
+
+
+def write_job(scratch: Path, job: Mapping[str, Any], limits: Limits) -> None:
+    (scratch / JOB_FILE).write_text(json.dumps({**job, "cpu_limit_s": max(1, round(limits.cpu_s))}))
+
+
+def child_command(*, site_packages: bool) -> list[str]:
+    """What starts a child in its scratch folder; the parent's process id and the entry follow."""
+    flags = ["-I"] if site_packages else ["-I", "-S"]
+    return [sys.executable, *flags, "-c", BOOT.format(root=str(ROOT))]
 
 
 def _environment() -> dict[str, str]:

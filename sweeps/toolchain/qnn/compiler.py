@@ -24,6 +24,7 @@ from tunerweb.work.scratch import scratch_root
 
 Json = dict[str, Any]
 CHILD = "sweeps.toolchain.qnn.child:"
+COMPILE = CHILD + "compile_graphs"
 
 
 class BundledToolchain:
@@ -127,35 +128,29 @@ class BundledSession:
         self, point: Point, *, limits: Limits | None = None, cancelled: Cancelled | None = None
     ) -> CompileResult:
         try:
-            return self._compile(point, limits or Limits(), cancelled, self._schedule)
+            return self._compile(point, limits or Limits(), cancelled)
         except ConfigRejected as error:
             if not (self._schedule and refusals.lacks_cost_model(error)):
                 raise
             self._schedule = False
-            return self._compile(point, limits or Limits(), cancelled, schedule=False)
+            return self._compile(point, limits or Limits(), cancelled)
 
-    def _compile(self, point: Point, limits: Limits, cancelled: Cancelled | None, schedule: bool) -> CompileResult:
-        scratch = self._scratch()
-        job = self._job() | {
+    def job(self, point: Point) -> Json:
+        """What the compile child is told, beside the DLC in its working directory."""
+        return self._job() | {
             "libraries": str(self.toolchain.libraries),
             "context_options": options.context_options(point.config),
             "graph_options": options.graph_options(point.config, self.graph_names),
-            "schedule": schedule,
+            "schedule": self._schedule,
         }
+
+    def _compile(self, point: Point, limits: Limits, cancelled: Cancelled | None) -> CompileResult:
+        scratch = self._scratch()
         try:
-            outcome = run_child(CHILD + "compile_graphs", job, scratch=scratch, limits=limits, cancelled=cancelled)
+            outcome = run_child(COMPILE, self.job(point), scratch=scratch, limits=limits, cancelled=cancelled)
             answer = answer_of(outcome, limits, self.target)
             binary = self.folder / f"{scratch.name}.bin"
             os.rename(scratch / BINARY_FILE, binary)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
         return results.compile_result(answer, outcome, binary, self.toolchain.identity)
-
-
-def usable(toolchain: BundledToolchain) -> ToolchainError | None:
-    """None when the libraries load and their version is known, else why not."""
-    try:
-        _ = toolchain.identity
-    except ToolchainError as error:
-        return error
-    return None
