@@ -31,11 +31,7 @@ class MemoryFootprint(Frozen):
     def ram_bytes(self) -> int:
         """The one definition of RAM: op data + constants + I/O tensors + DDR tensors + spill-fill buffer."""
         return (
-            self.op_data_bytes
-            + self.const_bytes
-            + self.io_tensor_bytes
-            + self.ddr_tensor_bytes
-            + self.spill_fill_bytes
+            self.op_data_bytes + self.const_bytes + self.io_tensor_bytes + self.ddr_tensor_bytes + self.spill_fill_bytes
         )
 
     @staticmethod

@@ -34,7 +34,7 @@ class Section(BaseModel):
 
 class GraphConfig(Section):
     graph_names: tuple[str, ...] = ()
-    O: Annotated[Literal[1, 2, 3] | None, Field(json_schema_extra=COMPILE)] = None
+    O: Annotated[Literal[1, 2, 3] | None, Field(json_schema_extra=COMPILE)] = None  # noqa: E741 - the key is named so
     vtcm_mb: CompileInt = None
     vtcm_size: CompileInt = None
     hvx_threads: CompileInt = None

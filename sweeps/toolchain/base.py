@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from pydantic import NonNegativeInt
+from pydantic import Field, NonNegativeInt
 
 from devices.targets import Target
 from sweeps.configs import HtpConfig
@@ -73,7 +73,7 @@ class GraphResult(Frozen):
     traffic: DramTraffic | None = None
     cycles: CycleEstimate | None = None
     finalize_us: NonNegativeInt | None = None
-    finalize_phases_us: dict[str, NonNegativeInt] = {}
+    finalize_phases_us: dict[str, NonNegativeInt] = Field(default_factory=dict)
 
 
 class CompileResult(Frozen):

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self
 
 from devices.targets import Target, TargetError, find_target
 from sweeps.configs import (
     CheckedConfig,
     ConfigDocument,
     ConfigUnreadable,
+    Finding,
     HtpConfig,
     check_config,
     empty_document,
@@ -21,10 +22,114 @@ from sweeps.configs import (
 from sweeps.toolchain.convert import SourceKind, convert_onnx, describe_source, prepare_source
 from tunerweb.work.child import Limits
 
+NO_TARGET = (
+    "No target: neither --soc nor the config names a SoC. Give --soc, for example --soc SM8650, "
+    'or put "soc_model": 57 into the config\'s "devices".'
+)
+
 
 class BadInput(ValueError):
-    """What was handed in cannot be swept. Each line of `problems` is a sentence for the person who sent it."""
+    """What was handed in cannot be swept. Each of `problems` is a sentence for the person who sent it."""
 
     def __init__(self, *problems: str) -> None:
         super().__init__(" ".join(problems))
         self.problems = problems
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model that the compiler can read, and what a report says about it."""
+
+    dlc: Path
+    converted: bool
+    model_name: str | None
+    sha256: str
+    notes: tuple[str, ...] = ()
+
+
+def prepare_model(
+    models: Sequence[Path], target: Target, free_dimensions: Mapping[str, int], work: Path, limits: Limits
+) -> Source:
+    """Raise `BadInput` for what is no model, `ToolchainError` for one that cannot be converted."""
+    model = existing_file(models[0], "model") if len(models) == 1 else models[0]
+    description = describe_source(model) if len(models) == 1 else None
+    if description and description.kind is SourceKind.DLC:
+        if description.problem:
+            raise BadInput(description.problem)
+        if free_dimensions:
+            raise BadInput("--dim gives the free dimensions of an ONNX model; a DLC has none left.")
+        return Source(model, converted=False, model_name=None, sha256=sha256_of(model))
+    if description and description.problem:
+        raise BadInput(description.problem)
+    onnx = prepare_source([existing_file(path, "model") for path in models], work)
+    conversion = convert_onnx(onnx, target, free_dimensions=free_dimensions, work=work, limits=limits)
+    return Source(conversion.dlc, True, conversion.model_name, sha256_of(onnx), conversion.notes)
+
+
+def existing_file(path: Path, what: str) -> Path:
+    if path.is_dir():
+        raise BadInput(f"The {what} {shown(path)} is a folder. Give a file.")
+    if not path.exists():
+        raise BadInput(f"There is no {what} {shown(path)}.")
+    return path
+
+
+def shown(path: Path) -> str:
+    """A file name on one line, whatever is in it."""
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in str(path))
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_config_file(path: Path | None) -> ConfigDocument:
+    """The inner settings; a wrapper that only names them is followed, from its own folder. Raise `BadInput`."""
+    if path is None:
+        return empty_document()
+    document = _read(path)
+    if document.config_file_path is None:
+        return document
+    inner = path.parent / document.config_file_path
+    if not inner.is_file():
+        raise BadInput(
+            f"{shown(path)} is the wrapper, and the file of settings that it names, "
+            f"{document.config_file_path!r}, is not beside it. Give that file."
+        )
+    document = _read(inner)
+    if document.config_file_path is not None:
+        raise BadInput(f"{shown(inner)} is a wrapper again. Give the file of HTP settings.")
+    return document
+
+
+def _read(path: Path) -> ConfigDocument:
+    try:
+        return read_config(existing_file(path, "config").read_bytes(), name=shown(path))
+    except ConfigUnreadable as error:
+        raise BadInput(str(error)) from None
+
+
+def chosen_target(soc: str | None, config: ConfigDocument) -> Target:
+    """The SoC that was asked for, else the one that the config names. Raise `BadInput`."""
+    wanted = soc if soc is not None else target_number_of(config)
+    if wanted is None:
+        raise BadInput(NO_TARGET)
+    try:
+        return find_target(wanted)
+    except TargetError as error:
+        raise BadInput(str(error)) from None
+
+
+def checked_config(
+    document: ConfigDocument, target: Target, graph_names: Sequence[str], *, rebind: bool
+) -> tuple[HtpConfig, CheckedConfig]:
+    """Raise `BadInput` with every problem at once."""
+    checked = check_config(document, target=target, graph_names=graph_names, rebind=rebind)
+    if checked.config is None:
+        raise BadInput(*(sentence_of(problem) for problem in checked.problems))
+    return checked.config, checked
+
+
+def sentence_of(finding: Finding) -> str:
+    return f"{finding.path}: {finding.sentence}" if finding.path else finding.sentence

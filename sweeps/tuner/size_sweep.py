@@ -5,35 +5,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
 from devices.targets import Target
-from sweeps.configs import CheckedConfig, HtpConfig
+from sweeps.configs import HtpConfig
 from sweeps.ranking import TrialOutcome
-from sweeps.reports import SizeReport, bundle_files, size_report, write_bundle
-from sweeps.search_space import invalid_points, parse_p_values, size_sweep_points
-from sweeps.toolchain.base import ToolchainIdentity
+from sweeps.reports import bundle_files, remove_stale, size_report, write_bundle
+from sweeps.search_space import invalid_p_values, num_cores_of, parse_p_values, size_sweep_points
+from sweeps.toolchain.base import Session, ToolchainIdentity
 from sweeps.toolchain.qnn.compiler import BundledToolchain
-from sweeps.tuner.inputs import BadInput, ConfigInput, SourceInput, checked_config, chosen_target, read_config_file
+from sweeps.tuner.inputs import (
+    BadInput,
+    Source,
+    checked_config,
+    chosen_target,
+    prepare_model,
+    read_config_file,
+    sentence_of,
+)
 from sweeps.tuner.running import MemoryGate, PointRunner, Progress, available_memory_bytes, default_workers
 from tunerweb.work.child import Limits
-from tunerweb.work.files import remove_stale
 from tunerweb.work.scratch import scratch_root
 
 
 @dataclass(frozen=True)
 class SweepRequest:
-    """`soc` is a name or a number; None takes it from the config. `workers` None: from the cores and the memory."""
+    """`models` is a DLC, an ONNX with its data files, or a zip of these. `soc` is a name or a number; None takes it
+    from the config. `workers` None: as many as there are cores.
+    """
 
     models: tuple[Path, ...]
     config: Path | None = None
     soc: str | None = None
     p_values: str = "all"
-    free_dimensions: dict[str, int] = field(default_factory=dict)
+    free_dimensions: Mapping[str, int] = field(default_factory=dict)
     workers: int | None = None
     top_k: int = 1
     limits: Limits = field(default_factory=Limits)
@@ -41,6 +50,8 @@ class SweepRequest:
 
 
 class Listener(Protocol):
+    """Hears what happens while a sweep runs; `step` names what begins now."""
+
     def step(self, text: str) -> None: ...
     def note(self, text: str) -> None: ...
     def progress(self, progress: Progress) -> None: ...
@@ -54,10 +65,12 @@ class Silent:
 
 @dataclass(frozen=True)
 class SweepResult:
+    """`invalid` holds the P values that were left out, with the reasons; `report` is size_report.json."""
+
     target: Target
-    identity: ToolchainIdentity
     trials: tuple[TrialOutcome, ...]
-    report: SizeReport
+    invalid: Mapping[int, str]
+    report: Mapping[str, Any]
     out: Path
 
     @property
@@ -67,45 +80,73 @@ class SweepResult:
 
 
 def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
-    """Compile every point, write the bundle, return what came out.
+    """Compile every point, write the bundle, return what came out. A point that fails does not end the sweep.
 
     Raises `BadInput` when the request cannot be swept, `ToolchainError` when the toolchain itself fails, `OSError`
-    when the files cannot be written. A point that fails does not end the sweep.
+    when the files cannot be written.
     """
-    if request.top_k < 1:
-        raise BadInput(f"k is {request.top_k}, but at least the best binary is exported: give 1 or more.")
-    config = read_config_file(request.config)
-    target = chosen_target(request.soc, config)
+    p_values = _p_values(request)
+    document = read_config_file(request.config)
+    target = chosen_target(request.soc, document)
+    toolchain = BundledToolchain()
     with ExitStack() as stack:
         work = stack.enter_context(scratch_root())
-        source = SourceInput.prepare(request.models, target, request.free_dimensions, work, request.limits, listener)
-        toolchain = BundledToolchain()
-        listener.step(f"Reading the model with {toolchain.identity} for {target.label}")
+        listener.step(f"Reading the model for {target.label}")
+        source = prepare_model(request.models, target, request.free_dimensions, work, request.limits)
+        for note in source.notes:
+            listener.note(note)
         session = stack.enter_context(toolchain.open(source.dlc, target))
-        checked, htp_config = checked_config(config, target, session.graph_names, rebind=source.converted)
-        _tell_config(checked, listener)
-        points = size_sweep_points(htp_config, target, session.graph_names, parse_p_values(request.p_values))
-        rejected = [TrialOutcome.rejected(*left_out) for left_out in invalid_points(request.p_values, target)]
-        prepare_folder(request.out)
-        workers = request.workers or min(default_workers(), len(points))
-        gate = MemoryGate(available_memory_bytes(), source.dlc.stat().st_size)
-        listener.step(f"Compiling {len(points)} points, {workers} at once")
-        runner = PointRunner(session, workers=workers, limits=request.limits, gate=gate, report=listener.progress)
-        trials = (*runner.run(points), *rejected)
-        report = size_report(trials, request.top_k, about=_about(source, target, toolchain.identity))
-        write_bundle(request.out, bundle_files(trials, request.top_k, report, source.converted_dlc))
-        return SweepResult(target, toolchain.identity, trials, report, request.out)
+        config, checked = checked_config(document, target, session.graph_names, rebind=source.converted)
+        for finding in (*checked.notes, *checked.warnings):
+            listener.note(sentence_of(finding))
+        request.out.mkdir(parents=True, exist_ok=True)
+        remove_stale(request.out)
+        trials = _compile(request, session, config, target, p_values, listener)
+        invalid = invalid_p_values(p_values, num_cores_of(config, target))
+        about = _about(source, target, toolchain.identity, trials)
+        report = size_report(trials, request.top_k, target, invalid=invalid, about=about)
+        dlc = source.dlc if source.converted else None
+        write_bundle(request.out, bundle_files(trials, request.top_k, report, target, converted_dlc=dlc))
+        return SweepResult(target, trials, invalid, report, request.out)
 
 
-def prepare_folder(out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
-    remove_stale(out)
+def _p_values(request: SweepRequest) -> tuple[int, ...] | None:
+    if request.top_k < 1:
+        raise BadInput(f"k is {request.top_k}, but at least the best binary is exported: give 1 or more.")
+    try:
+        return parse_p_values(request.p_values)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
 
 
-def _tell_config(checked: CheckedConfig, listener: Listener) -> None:
-    for finding in (*checked.notes, *checked.warnings):
-        listener.note(f"{finding.path}: {finding.sentence}" if finding.path else finding.sentence)
+def _compile(
+    request: SweepRequest,
+    session: Session,
+    config: HtpConfig,
+    target: Target,
+    p_values: tuple[int, ...] | None,
+    listener: Listener,
+) -> tuple[TrialOutcome, ...]:
+    points = size_sweep_points(config, target, session.graph_names, p_values)
+    workers = min(request.workers or default_workers(), len(points))
+    gate = MemoryGate(available_memory_bytes(), sum(path.stat().st_size for path in request.models))
+    listener.step(f"Compiling {len(points)} points, {workers} at once")
+    runner = PointRunner(session, workers=workers, limits=request.limits, gate=gate, report=listener.progress)
+    return tuple(runner.run(points))
 
 
-def _about(source: SourceInput, target: Target, identity: ToolchainIdentity) -> dict[str, Any]:
-    return {"model": source.about, "target": target.label, "toolchain": str(identity)}
+def _about(
+    source: Source, target: Target, identity: ToolchainIdentity, trials: tuple[TrialOutcome, ...]
+) -> dict[str, Any]:
+    results = [trial.result for trial in trials if trial.result]
+    graphs = results[0].graphs if results else ()
+    return {
+        "model": {
+            "sha256": source.sha256,
+            "name": source.model_name,
+            "converted": source.converted,
+            "graph_names": [graph.graph_name for graph in graphs],
+        },
+        "target": {"soc_model": target.soc_model, "name": target.name, "dsp_arch": target.dsp_arch},
+        "toolchain": identity.model_dump(),
+    }

@@ -29,7 +29,15 @@ LOG_TAIL_BYTES = 192 * 1024
 POLL_S = 0.05
 ROOT = Path(__file__).resolve().parents[2]
 BOOT = "import sys; sys.path.insert(0, {root!r}); from tunerweb.work.inside import main; main()"
-OWN_DEATHS = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE, signal.SIGTRAP, signal.SIGSYS}
+OWN_DEATHS = {
+    signal.SIGSEGV,
+    signal.SIGABRT,
+    signal.SIGBUS,
+    signal.SIGILL,
+    signal.SIGFPE,
+    signal.SIGTRAP,
+    signal.SIGSYS,
+}
 
 
 def default_memory_bytes() -> int:
@@ -99,7 +107,13 @@ def run_child(
     started = time.monotonic()
     with (scratch / LOG_FILE).open("wb") as log:
         process = subprocess.Popen(
-            argv, cwd=scratch, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=_environment()
+            argv,
+            cwd=scratch,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            env=_environment(),
         )
     watch = _Watch(process, started, limits, cancelled or (lambda: False))
     return watch.until_end(scratch)

@@ -1,7 +1,8 @@
 """The binary interface of the QNN libraries: versions, function slots, struct layouts, enums.
 
 All of it was measured on the builds in `LAYOUTS`; a library of any other version is refused before it is called.
-Offsets are bytes, little endian, x86-64. Standard library only, and little of it: this runs in the compile child, which pays for each import.
+Offsets are bytes, little endian, x86-64. Standard library only, and little of it:
+the compile child pays for each import.
 """
 
 from __future__ import annotations

@@ -18,8 +18,15 @@ from typing import Any
 from sweeps.toolchain.qnn import abi
 from sweeps.toolchain.qnn.context import context_json, graph_json
 from sweeps.toolchain.qnn.ddr import ddr_summaries
-from sweeps.toolchain.qnn.library import LOG_LEVEL_INFO, CallFailed, Functions, Libraries, LibraryMissing, NativeLog
-from sweeps.toolchain.qnn.library import UnsupportedVersion
+from sweeps.toolchain.qnn.library import (
+    LOG_LEVEL_INFO,
+    CallFailed,
+    Functions,
+    Libraries,
+    LibraryMissing,
+    NativeLog,
+    UnsupportedVersion,
+)
 from sweeps.toolchain.qnn.profile import finalize_events
 from sweeps.toolchain.qnn.schedule import read_schedule
 
@@ -72,7 +79,11 @@ def compile_graphs(job: Json) -> Json:
     def work(libraries: Libraries, log: NativeLog, clock: Clock) -> Json:
         composition = Composition(libraries, log, job, clock)
         graphs = [composition.finalize(index) for index in range(len(composition.graphs))]
-        return {"graphs": graphs, **_deliver(libraries, composition.context, clock), "traffic": ddr_summaries(log.messages)}
+        return {
+            "graphs": graphs,
+            **_deliver(libraries, composition.context, clock),
+            "traffic": ddr_summaries(log.messages),
+        }
 
     return _answer(job, work)
 
@@ -203,9 +214,7 @@ def _deliver(libraries: Libraries, context: ctypes.c_void_p, clock: Clock) -> Js
 def _metadata(libraries: Libraries, buffer: Any, size: int) -> Json:
     functions: Functions = libraries.system
     handle = functions.create("contextCreate")
-    info = functions.create(
-        "contextGetMetaData", handle, ctypes.cast(buffer, ctypes.c_void_p), ctypes.c_uint64(size)
-    )
+    info = functions.create("contextGetMetaData", handle, ctypes.cast(buffer, ctypes.c_void_p), ctypes.c_uint64(size))
     return context_json(abi.View(info.value or 0))
 
 

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from devices.targets import Target
 from sweeps.toolchain.base import Cancelled, CompileResult, Point, ToolchainIdentity
-from sweeps.toolchain.errors import ConfigRejected, ToolchainError, ToolFailed
+from sweeps.toolchain.errors import ConfigRejected, ToolFailed
 from sweeps.toolchain.qnn import options, refusals, results
 from sweeps.toolchain.qnn.child import BINARY_FILE, DLC_FILE
 from sweeps.toolchain.qnn.probe import ScheduleProbe
@@ -51,7 +51,9 @@ class BundledToolchain:
             context: Json = self.ask("read_context", {}, scratch)["context"]
         return context
 
-    def ask(self, entry: str, job: Json, scratch: Path, target: Target | None = None, limits: Limits | None = None) -> Json:
+    def ask(
+        self, entry: str, job: Json, scratch: Path, target: Target | None = None, limits: Limits | None = None
+    ) -> Json:
         """One job in a child; raise the error that explains anything but an answer."""
         limits = limits or Limits()
         outcome = run_child(CHILD + entry, {"libraries": str(self.libraries), **job}, scratch=scratch, limits=limits)
@@ -87,6 +89,7 @@ class BundledSession:
         self._model = model
         self._numbers = itertools.count()
         self._lock = threading.Lock()
+        self._schedule: bool | None = None
         self._closing = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
@@ -95,7 +98,6 @@ class BundledSession:
             self._dlc = self.folder / DLC_FILE
             shutil.copyfile(self._model, self._dlc)
             self._source = self._read_source()
-            self._schedule = ScheduleProbe(self.toolchain).works_on(self.target)
             self._closing = stack.pop_all()
         return self
 
@@ -103,8 +105,13 @@ class BundledSession:
         self._closing.close()
 
     @property
+    def graphs(self) -> list[Json]:
+        """Graphs and tensors of the model, in the shape of `qnn-context-binary-utility`, without sizes."""
+        return list(self._source["graphs"])
+
+    @property
     def graph_names(self) -> tuple[str, ...]:
-        return tuple(graph["info"]["graphName"] for graph in self._source["graphs"])
+        return tuple(graph["info"]["graphName"] for graph in self.graphs)
 
     def _read_source(self) -> Json:
         scratch = self._scratch()
@@ -141,8 +148,14 @@ class BundledSession:
             "libraries": str(self.toolchain.libraries),
             "context_options": options.context_options(point.config),
             "graph_options": options.graph_options(point.config, self.graph_names),
-            "schedule": self._schedule,
+            "schedule": self._asks_for_schedule(),
         }
+
+    def _asks_for_schedule(self) -> bool:
+        with self._lock:
+            if self._schedule is None:
+                self._schedule = ScheduleProbe(self.toolchain).works_on(self.target)
+            return self._schedule
 
     def _compile(self, point: Point, limits: Limits, cancelled: Cancelled | None) -> CompileResult:
         scratch = self._scratch()

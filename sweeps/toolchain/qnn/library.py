@@ -108,7 +108,9 @@ class Libraries:
         self.system_version = system.version(16)
         self.layout = supported_layout(self.core_version, self.system_version)
         if backend.u32(0) != HTP_BACKEND_ID:
-            raise UnsupportedVersion(f"libQnnHtp.so presents itself as backend {backend.u32(0)}, not as the HTP backend.")
+            raise UnsupportedVersion(
+                f"libQnnHtp.so presents itself as backend {backend.u32(0)}, not as the HTP backend."
+            )
         self.backend = Functions(backend, BACKEND_SLOTS_OFFSET, BACKEND_FUNCTIONS, "")
         self.system = Functions(system, SYSTEM_SLOTS_OFFSET, SYSTEM_FUNCTIONS, "system ")
 
@@ -121,9 +123,11 @@ class Libraries:
     def interface_by_value(self) -> ctypes.Structure:
         """A copy of the provider struct. With a wrong size the library crashes, hence the version check."""
         size = self.layout.interface_bytes
-        fields = {"_fields_": [("words", ctypes.c_uint64 * (size // 8))]}
-        interface = type("Interface", (ctypes.Structure,), fields)
-        return interface.from_buffer_copy(ctypes.string_at(self.backend.provider.address, size))
+
+        class Interface(ctypes.Structure):
+            _fields_ = (("words", ctypes.c_uint64 * (size // 8)),)
+
+        return Interface.from_buffer_copy(ctypes.string_at(self.backend.provider.address, size))
 
 
 LIBRARIES = (("libQnnHtp.so", "QnnInterface_getProviders"), ("libQnnSystem.so", "QnnSystemInterface_getProviders"))
@@ -155,7 +159,7 @@ def _provider(folder: str, file_name: str, symbol: str) -> View:
     except (OSError, AttributeError) as error:
         raise LibraryMissing(f"{file_name} cannot be loaded: {error}") from None
     providers, count = ctypes.c_void_p(), ctypes.c_uint32()
-    error = get_providers(ctypes.byref(providers), ctypes.byref(count))
-    if error or not count.value or not providers.value:
-        raise LibraryMissing(f"{file_name} offers no interface (error {error}).")
+    code = get_providers(ctypes.byref(providers), ctypes.byref(count))
+    if code or not count.value or not providers.value:
+        raise LibraryMissing(f"{file_name} offers no interface (error {code}).")
     return View(providers.value).follow(0)

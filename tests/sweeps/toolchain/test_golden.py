@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,11 +40,13 @@ class Sessions:
         self.toolchain = BundledToolchain()
         self.model_option = model_option
         self.open = cache(self._open)
+        self._closing = ExitStack()
+        self.close = self._closing.close
 
     def _open(self, model: str, soc: int) -> BundledSession:
         path = self.model_option if model in BY_HAND else DATA / f"{model}.dlc"
         assert path is not None
-        return self.toolchain.open(path, find_target(soc)).__enter__()
+        return self._closing.enter_context(self.toolchain.open(path, find_target(soc)))
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,7 @@ def sessions(request: pytest.FixtureRequest) -> Iterator[Sessions]:
     opened = Sessions(request.config.getoption("--model"))
     assert opened.toolchain.identity.build_id == GOLDEN["build_id"]
     yield opened
+    opened.close()
 
 
 def compared(result: CompileResult) -> dict[str, Any]:

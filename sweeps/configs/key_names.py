@@ -1,0 +1,108 @@
+"""Which section owns which key, and what people write in its place."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, get_args
+
+from sweeps.configs.findings import Fix, Path
+from sweeps.configs.schema import (
+    ContextConfig,
+    CoreConfig,
+    DeviceConfig,
+    GraphConfig,
+    GroupContextConfig,
+    HtpConfig,
+    MemoryConfig,
+    Section,
+)
+
+GRAPH: Path = ("graphs", 0)
+DEVICE: Path = ("devices", 0)
+# In order of how likely a misplaced key belongs there.
+HOMES: dict[type[Section], Path] = {
+    GraphConfig: GRAPH,
+    ContextConfig: ("context",),
+    DeviceConfig: DEVICE,
+    CoreConfig: (*DEVICE, "cores", 0),
+    GroupContextConfig: ("groupContext",),
+    MemoryConfig: ("memory",),
+    HtpConfig: (),
+}
+# Names of other tools, of the compiler's inside and of older versions, in lower case.
+ALIASES = {
+    "htp_arch": "dsp_arch",
+    "arch": "dsp_arch",
+    "hexagon_arch": "dsp_arch",
+    "soc": "soc_model",
+    "soc_id": "soc_model",
+    "socmodel": "soc_model",
+    "use_high_precision_fp16_sigmoid": "high_precision_sigmoid",
+    "optimization_level": "O",
+    "optimizationlevel": "O",
+    "opt_level": "O",
+    "vtcm": "vtcm_mb",
+    "vtcm_size_in_mb": "vtcm_mb",
+    "vtcm_size_mb": "vtcm_mb",
+    "graph_name": "graph_names",
+    "graphs_names": "graph_names",
+    "num_hvx_threads": "hvx_threads",
+    "enable_dlbc": "dlbc",
+    "dlbc_weight_compression": "dlbc_weights",
+    "weight_sharing": "weight_sharing_enabled",
+    "fp16": "fp16_relaxed_precision",
+    "graph": "graphs",
+    "graph_configs": "graphs",
+    "device": "devices",
+    "core": "cores",
+    "contexts": "context",
+    "group_context": "groupContext",
+}
+LONGEST_KEY = 60
+
+
+def owners(key: str) -> list[type[Section]]:
+    return [section for section in HOMES if key in section.model_fields]
+
+
+def is_inner(tree: dict[str, Any]) -> bool:
+    """Whether an object is meant as HTP settings: a section of them, or a key that belongs into one."""
+    return any(key in HtpConfig.model_fields or intended_key(key) is not None for key in tree)
+
+
+def intended_key(key: str) -> str | None:
+    """The key that an unknown one was meant to be, of whatever section."""
+    lowered = key.casefold()
+    if owners(key) or len(key) > LONGEST_KEY:
+        return key if owners(key) else None
+    by_lowered = {known.casefold(): known for section in HOMES for known in section.model_fields}
+    meant = ALIASES.get(lowered) or by_lowered.get(lowered)
+    near = difflib.get_close_matches(lowered, by_lowered, n=1, cutoff=0.8) if meant is None else []
+    return by_lowered[near[0]] if near else meant
+
+
+def right_place(key: str, section: type[Section], path: Path) -> Path | None:
+    """Where the value of a key that `section` does not know belongs; None when nothing is like it."""
+    if key == "P":
+        return (*path, "finalize_config", "P") if section is GraphConfig else (*GRAPH, "finalize_config", "P")
+    meant = intended_key(key)
+    if meant is None:
+        return None
+    if meant in section.model_fields:
+        return (*path, meant)
+    home = owners(meant)[0]
+    inside = home is CoreConfig and section is DeviceConfig
+    return (*path, "cores", 0, meant) if inside else (*HOMES[home], meant)
+
+
+def fix_of_key(tree: dict[str, Any], path: Path, place: Path | None, occupied: bool) -> Fix | None:
+    """Move the value where it belongs; where something is already, or where it would replace the list, take it out."""
+    if place is None:
+        return Fix("remove", path)
+    return Fix("remove", path) if occupied else Fix("move", path, place)
+
+
+def element_types(annotation: Any) -> set[Any]:
+    """`int | None` -> {int}; the alternatives of an annotation without None."""
+    alternatives = get_args(annotation)
+    return {part for part in alternatives if part is not type(None)} if type(None) in alternatives else {annotation}

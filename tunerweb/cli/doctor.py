@@ -1,0 +1,116 @@
+"""`tunerweb doctor`: can this machine do the main job, and what is missing if not."""
+
+from __future__ import annotations
+
+import ctypes.util
+import json
+import platform
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from devices.targets import find_target
+from sweeps.configs import default_config, with_p_value
+from sweeps.toolchain.base import Point
+from sweeps.toolchain.errors import ToolchainError
+from sweeps.toolchain.qnn.compiler import BundledToolchain
+from sweeps.toolchain.qnn.probe import PROBE_DLC
+
+MINIMAL_PYTHON = (3, 11)
+MINIMAL_GLIBC = (2, 35)
+SELF_TEST_TARGET = "SM8650"
+
+
+@dataclass(frozen=True)
+class Check:
+    name: str
+    ok: bool
+    found: str
+    remedy: str = ""
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
+) -> int:
+    """Check that this machine can compile; exit 1 if it cannot."""
+    checks = [check() for check in CHECKS]
+    if as_json:
+        print(
+            json.dumps(
+                {"ok": all(check.ok for check in checks), "checks": [asdict(check) for check in checks]}, indent=2
+            )
+        )
+    else:
+        print_checks(checks)
+    return 0 if all(check.ok for check in checks) else 1
+
+
+def print_checks(checks: list[Check]) -> None:
+    console = Console(highlight=False)
+    for check in checks:
+        mark = "[green]ok[/green]     " if check.ok else "[red]missing[/red]"
+        console.print(f"{mark} {check.name}: {escape(check.found)}")
+        if not check.ok:
+            console.print(f"        {escape(check.remedy)}")
+
+
+def system() -> Check:
+    found = f"{platform.system()} {platform.machine()}"
+    return Check("system", found == "Linux x86_64", found, "Qualcomm's offline compiler runs on Linux x86-64 only.")
+
+
+def python() -> Check:
+    ok = sys.version_info >= MINIMAL_PYTHON
+    return Check("python", ok, platform.python_version(), "Install Python 3.11 or newer and run `make setup` again.")
+
+
+def glibc() -> Check:
+    name, version = platform.libc_ver()
+    numbers = tuple(int(part) for part in version.split(".") if part.isdigit())
+    return Check("C library", numbers >= MINIMAL_GLIBC, f"{name} {version}", "The compiler needs glibc 2.35 or newer.")
+
+
+def libatomic() -> Check:
+    found = ctypes.util.find_library("atomic")
+    return Check("libatomic", found is not None, found or "not found", "Install it: apt-get install libatomic1.")
+
+
+def toolchain() -> Check:
+    try:
+        return Check("toolchain", True, str(BundledToolchain().identity))
+    except ToolchainError as error:
+        return Check("toolchain", False, str(error), "Run `make setup` again.")
+
+
+def self_test() -> Check:
+    """A real compile of a tiny graph."""
+    target = find_target(SELF_TEST_TARGET)
+    try:
+        with BundledToolchain().open(PROBE_DLC, target) as session:
+            names = session.graph_names
+            point = Point(config=with_p_value(default_config(names), 0, names), p_value=0)
+            result = session.compile(point)
+    except ToolchainError as error:
+        return Check("self-test compile", False, str(error), "The checks above say what is missing.")
+    return Check(
+        "self-test compile", True, f"{result.file_bytes:,} bytes for {target.label} in {result.wall_us / 1e6:.2f} s"
+    )
+
+
+def scratch_space() -> Check:
+    folder = Path(tempfile.gettempdir())
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return Check("scratch folder", True, str(folder))
+    except OSError as error:
+        return Check("scratch folder", False, f"{folder}: {error.strerror}", "Set TMPDIR to a folder with free space.")
+
+
+CHECKS: tuple[Callable[[], Check], ...] = (system, python, glibc, libatomic, scratch_space, toolchain, self_test)

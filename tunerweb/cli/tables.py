@@ -1,0 +1,118 @@
+"""The ranking of a sweep as a table on the terminal: equal results are one rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from sweeps.measurements import CycleOrigin
+from sweeps.ranking import Metric, TrialOutcome, rank
+from sweeps.tuner.size_sweep import SweepResult
+from sweeps.verdict import verdict
+
+NOT_REPORTED = "not reported"
+COLUMNS: tuple[tuple[str, Callable[[TrialOutcome], int | None]], ...] = (
+    ("ROM bytes", lambda trial: trial.result.rom_bytes if trial.result else None),
+    ("RAM bytes", lambda trial: trial.result.footprint.ram_bytes if trial.result and trial.result.footprint else None),
+    ("DRAM bytes", lambda trial: trial.result.traffic.total_bytes if trial.result and trial.result.traffic else None),
+    ("cycles ~", lambda trial: trial.result.simulated_cycles if trial.result else None),
+)
+
+
+def print_result(result: SweepResult) -> None:
+    console = Console(highlight=False)
+    console.print(ranking_table(result))
+    for label, reason in excluded(result):
+        console.print(f"[dim]out of the ranking:[/dim] {escape(label)}: {escape(reason)}")
+    for reason, p_values in left_out(result):
+        console.print(f"[dim]left out:[/dim] P {p_values}: {escape(reason)}")
+    for trial in result.trials:
+        if trial.error:
+            console.print(f"[dim]failed:[/dim] {escape(trial.label)}: {escape(trial.error)}")
+    if origin := cycle_origin(result):
+        console.print(f"[dim]cycles ~ are simulated ({origin}), never a latency.[/dim]")
+    console.print()
+    console.print(escape(verdict(result.trials, result.target).text))
+    console.print(f"Files are in {escape(str(result.out))}{'' if str(result.out).endswith('/') else '/'}.")
+
+
+def ranking_table(result: SweepResult) -> Table:
+    """By ROM; trials that agree in every column are one row."""
+    ranking = rank(result.trials, Metric.ROM, result.target)
+    table = Table(title=f"{result.target.label}, ranked by ROM", title_justify="left")
+    table.add_column("rank", justify="right")
+    table.add_column("P")
+    for heading, _ in COLUMNS:
+        table.add_column(heading, justify="right")
+        table.add_column("Δ %", justify="right")
+    baseline = next((trial for trial in result.trials if trial.p_value == 0 and not trial.as_given), None)
+    for entry in ranking.entries:
+        for members in same_rows(entry.members):
+            tie = "=" if len(entry.members) > 1 else ""
+            table.add_row(f"{entry.rank}{tie}", labels(members), *cells(members[0], baseline))
+    return table
+
+
+def same_rows(trials: Sequence[TrialOutcome]) -> list[list[TrialOutcome]]:
+    rows: dict[tuple[int | None, ...], list[TrialOutcome]] = {}
+    for trial in trials:
+        rows.setdefault(tuple(value(trial) for _, value in COLUMNS), []).append(trial)
+    return list(rows.values())
+
+
+def labels(trials: Sequence[TrialOutcome]) -> str:
+    p_values = [trial.p_value for trial in trials if not trial.as_given and trial.p_value is not None]
+    given = ["as given"] if any(trial.as_given for trial in trials) else []
+    return ", ".join([*ranges(p_values), *given])
+
+
+def ranges(numbers: Sequence[int]) -> list[str]:
+    """`[0, 1, 2, 5]` to `["0-2", "5"]`."""
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
+
+
+def cells(trial: TrialOutcome, baseline: TrialOutcome | None) -> list[str]:
+    row: list[str] = []
+    for _, value in COLUMNS:
+        number = value(trial)
+        base = value(baseline) if baseline and baseline.result else None
+        row += [f"{number:,}" if number is not None else NOT_REPORTED, difference(number, base)]
+    return row
+
+
+def difference(number: int | None, base: int | None) -> str:
+    if number is None or not base:
+        return ""
+    return "=" if number == base else f"{100 * (number - base) / base:+.2f}"
+
+
+def excluded(result: SweepResult) -> list[tuple[str, str]]:
+    return [
+        (out.trial.label, out.reason)
+        for out in rank(result.trials, Metric.ROM, result.target).excluded
+        if out.trial.result
+    ]
+
+
+def left_out(result: SweepResult) -> list[tuple[str, str]]:
+    """Reasons that differ in the P alone are one line."""
+    groups: dict[str, list[int]] = {}
+    for p_value, reason in result.invalid.items():
+        groups.setdefault(reason.replace(f"P={p_value} ", "", 1), []).append(p_value)
+    return [(reason, ", ".join(ranges(p_values))) for reason, p_values in groups.items()]
+
+
+def cycle_origin(result: SweepResult) -> CycleOrigin | None:
+    origins = (
+        graph.cycles.origin for trial in result.trials if trial.result for graph in trial.result.graphs if graph.cycles
+    )
+    return next(origins, None)
