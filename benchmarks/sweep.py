@@ -21,7 +21,7 @@ from pathlib import Path
 
 from devices.targets import find_target
 from sweeps.configs import default_config
-from sweeps.search_space import p_values_for, size_sweep_points
+from sweeps.search_space import size_sweep_points
 from sweeps.toolchain.qnn.child import DLC_FILE
 from sweeps.toolchain.qnn.compiler import COMPILE, BundledToolchain
 from tunerweb.work.child import Limits, child_command, run_child, write_job
@@ -37,7 +37,7 @@ def prepare_jobs(model: Path, soc: str, folder: Path) -> list[Path]:
     folders = []
     with BundledToolchain().open(model, target) as session:
         config = default_config(session.graph_names)
-        for number, point in enumerate(size_sweep_points(config, target, session.graph_names, p_values_for(target))):
+        for number, point in enumerate(size_sweep_points(config, target, session.graph_names, None)):
             job = folder / f"job-{number}"
             job.mkdir()
             shutil.copyfile(model, job / DLC_FILE)

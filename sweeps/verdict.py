@@ -58,17 +58,20 @@ class _Judge:
         rankings = {metric: rank(self.trials, metric, self.target) for metric in Metric}
         return {metric: ranking for metric, ranking in rankings.items() if ranking.entries}
 
-    def value(self, trial: TrialOutcome, metric: Metric) -> int | None:
-        """None when the trial is out of this ranking."""
-        entry = self.rankings[metric].entry_of(trial)
-        return entry.value if entry else None
+    @cached_property
+    def values(self) -> dict[Metric, dict[str, int]]:
+        """Of the ranked trials only, by label."""
+        return {
+            metric: {trial.label: entry.value for entry in ranking.entries for trial in entry.trials}
+            for metric, ranking in self.rankings.items()
+        }
 
     def missing_references(self) -> list[str]:
         sentences = []
         for name, trial in ((BASELINE, baseline_of(self.trials)), ("the config as given", as_given_of(self.trials))):
             if trial is None:
                 continue
-            start = name[0].upper() + name[1:]
+            start = _capital(name)
             if trial.result is None:
                 reason = _as_sentence(trial.error or "no reason is known")
                 sentences.append(f"{start} did not compile, so nothing is compared with it: {reason}")
@@ -90,7 +93,7 @@ class _Judge:
         return f"The sweep is flat: all {len(ranked)} settings give the same {names}, so nothing is worth shipping."
 
     def _metric_sentence(self, metric: Metric) -> str:
-        name = metric.label[0].upper() + metric.label[1:]
+        name = _capital(metric.label)
         entries = self.rankings[metric].entries
         if len(entries) == 1:
             return f"{name}: the same for all settings ({entries[0].value:,} {metric.unit})."
@@ -103,66 +106,84 @@ class _Judge:
     def _references(self, metric: Metric) -> list[tuple[str, TrialOutcome]]:
         """As given and the baseline, as one when they are equal in everything that is reported."""
         pairs = ((AS_GIVEN, as_given_of(self.trials)), (BASELINE, baseline_of(self.trials)))
-        found = [(label, trial) for label, trial in pairs if trial and self.value(trial, metric) is not None]
-        if len(found) == 2 and all(
-            self.value(found[0][1], each) == self.value(found[1][1], each) for each in self.rankings
-        ):
+        found = [(label, trial) for label, trial in pairs if trial and trial.label in self.values[metric]]
+        if len(found) == 2 and self._are_equal(found[0][1], found[1][1]):
             return [(f"{AS_GIVEN} and {BASELINE}", found[1][1])]
         return found
 
+    def _are_equal(self, one: TrialOutcome, other: TrialOutcome) -> bool:
+        return all(values.get(one.label) == values.get(other.label) for values in self.values.values())
+
     def _clause(self, metric: Metric, label: str, reference: TrialOutcome) -> str:
-        limit = self.value(reference, metric) or 0
-        smaller = [trial for entry in self.rankings[metric].entries for trial in entry.trials if entry.value < limit]
+        smaller = self._smaller(metric, reference)
+        if not smaller:
+            return self._unbeaten(metric, label, reference)
+        best = smaller[0]
+        costs = self._cost_text(best, reference, metric)
         for trial in smaller:
             if self._is_worth_shipping(trial, reference, metric):
-                return f"ship {_named(trial)}, which {self._trade(trial, reference, metric, f' against {label}')}"
-        if smaller:
-            trade = self._trade(smaller[0], reference, metric)
-            threshold = f"under the threshold of {self.threshold_percent:g} %"
-            return f"nothing worth shipping against {label}: the best, {_named(smaller[0])}, {trade}, {threshold}"
-        return self._unbeaten(metric, label, reference, limit)
+                shipped = f"ship {_named(trial)}, which saves {self._gain(trial, reference, metric)} against {label}"
+                shipped += f" and costs {self._cost_text(trial, reference, metric)}"
+                if self.values[metric][trial.label] == self.values[metric][best.label]:
+                    return shipped
+                return f"{shipped} ({_named(best)} saves {self._gain(best, reference, metric)} and costs {costs})"
+        return (
+            f"nothing worth shipping against {label}: the best, {_named(best)}, saves "
+            f"{self._gain(best, reference, metric)}, less than {self.threshold_percent:g} %, and costs {costs}"
+        )
 
-    def _unbeaten(self, metric: Metric, label: str, reference: TrialOutcome, limit: int) -> str:
-        others = [entry for entry in self.rankings[metric].entries if any(not each.as_given for each in entry.trials)]
-        if not reference.as_given or others[0].value == limit:
+    def _smaller(self, metric: Metric, reference: TrialOutcome) -> list[TrialOutcome]:
+        """The smallest first; among equals as given, which needs no change, then the P values in their order."""
+        limit = self.values[metric][reference.label]
+        entries = [entry for entry in self.rankings[metric].entries if entry.value < limit]
+        return [trial for entry in entries for trial in sorted(entry.trials, key=lambda each: not each.as_given)]
+
+    def _unbeaten(self, metric: Metric, label: str, reference: TrialOutcome) -> str:
+        limit = self.values[metric][reference.label]
+        p_points = [trial for trial in self.trials if not trial.as_given and trial.label in self.values[metric]]
+        best = min(p_points, key=lambda trial: self.values[metric][trial.label], default=reference)
+        if self.values[metric][best.label] == limit:
             return f"nothing is smaller than {label}"
-        best = next(trial for trial in others[0].trials if not trial.as_given)
-        more = _amount(others[0].value, limit, metric)
+        more = _amount(self.values[metric][best.label], limit, metric)
         return f"{label} beats every P value, and the best of them, {_named(best)}, needs {more} more"
 
     def _is_worth_shipping(self, trial: TrialOutcome, reference: TrialOutcome, metric: Metric) -> bool:
-        ours, theirs = self.value(trial, metric), self.value(reference, metric)
-        gain = -(percent_difference(ours or 0, theirs or 0) or 0)
-        return gain >= self.threshold_percent or not self._costs(trial, reference, metric)
+        values = self.values[metric]
+        percent = percent_difference(values[trial.label], values[reference.label])
+        enough = percent is not None and -percent >= self.threshold_percent
+        return enough or not self._costs(trial, reference, metric)
 
-    def _trade(self, trial: TrialOutcome, reference: TrialOutcome, metric: Metric, against: str = "") -> str:
-        gain = _amount(self.value(trial, metric) or 0, self.value(reference, metric) or 0, metric)
-        costs = self._costs(trial, reference, metric)
-        return f"saves {gain}{against} and costs {_listed(costs) if costs else 'nothing'}"
+    def _gain(self, trial: TrialOutcome, reference: TrialOutcome, metric: Metric) -> str:
+        return _amount(self.values[metric][trial.label], self.values[metric][reference.label], metric)
+
+    def _cost_text(self, trial: TrialOutcome, reference: TrialOutcome, metric: Metric) -> str:
+        return _listed(self._costs(trial, reference, metric) or ["nothing"])
 
     def _costs(self, trial: TrialOutcome, reference: TrialOutcome, metric: Metric) -> list[str]:
         """What the trial needs more of than the reference; a value that cannot be compared counts as a cost."""
         costs = []
-        for other in self.rankings:
-            ours, theirs = self.value(trial, other), self.value(reference, other)
-            if other is metric or theirs is None:
+        for other, values in self.values.items():
+            if other is metric or reference.label not in values:
                 continue
-            if ours is None:
+            if trial.label not in values:
                 costs.append(f"an unknown amount of {other.label}")
-            elif ours > theirs:
-                costs.append(f"{_amount(ours, theirs, other)} more {other.label}")
+            elif values[trial.label] > values[reference.label]:
+                costs.append(f"{_amount(values[trial.label], values[reference.label], other)} more {other.label}")
         return costs
 
     def not_comparable(self) -> list[str]:
-        """A trial whose value would win, were it comparable."""
-        sentences = []
+        """The trials whose value would win, were it comparable; those that `missing_references` names are told."""
+        metrics: dict[tuple[str, str], list[str]] = {}
         for metric, ranking in self.rankings.items():
-            for excluded in ranking.excluded:
-                value = value_of(excluded.trial, metric)
-                if value is not None and value < ranking.entries[0].value:
-                    reason = excluded.reason
-                    sentences.append(f"{excluded.trial.label} is not ranked for {metric.label}: {_as_sentence(reason)}")
-        return sentences
+            for trial, reason in ((each.trial, each.reason) for each in ranking.excluded):
+                value = value_of(trial, metric)
+                told = (trial.as_given or trial.is_baseline) and granted_differences(trial, self.target)
+                if value is not None and value < ranking.entries[0].value and not told:
+                    metrics.setdefault((_named(trial), reason), []).append(metric.label)
+        return [
+            f"{_capital(name)} is not ranked for {_listed(labels)}: {_as_sentence(reason)}"
+            for (name, reason), labels in metrics.items()
+        ]
 
 
 def _named(trial: TrialOutcome) -> str:
@@ -178,6 +199,10 @@ def _amount(value: int, reference: int, metric: Metric) -> str:
     if size < SMALLEST_SHOWN_PERCENT:
         return f"less than {SMALLEST_SHOWN_PERCENT} %"
     return f"{size:.1f} %" if size >= 1 else f"{size:.2f} %"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _listed(parts: Sequence[str]) -> str:

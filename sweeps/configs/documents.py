@@ -142,3 +142,18 @@ def _take(root: dict[str, Any], path: Path) -> Any:
     if isinstance(last, str) and isinstance(parent, list):
         parent = _holder(parent, last)
     return parent.pop(last)
+
+
+def can_put(tree: dict[str, Any], path: Path) -> bool:
+    """Whether a value can be put there without taking the place of a value that is no container."""
+    node: Any = tree
+    for part in path[:-1]:
+        if not isinstance(node, dict | list):
+            return node is None
+        try:
+            node = _child(node, part)
+        except (KeyError, IndexError):
+            return True
+        except TypeError:
+            return False
+    return node is None or isinstance(node, dict | list)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 Path = tuple[str | int, ...]
 
 LONGEST_SHOWN = 60
+MOST_FINDINGS = 100
 PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 KEY_IN_LOG = re.compile(r"(?:Invalid key: |Unknown Key: )(?P<path>\S+)")
 
@@ -90,3 +91,38 @@ def _of_logged_key(path: str) -> Finding:
     parts = tuple(int(part) if part.isdecimal() and len(part) < 10 else part for part in path.split("/"))
     where = path_text(parts)
     return Finding(where, f"The tool does not know the key {where} and ignores it; a failure has another cause.")
+
+
+class Findings:
+    """What one check has found so far. Each list has an end: a file of megabytes can be wrong in all its lines."""
+
+    def __init__(self) -> None:
+        self.notes: list[Finding] = []
+        self.warnings: list[Finding] = []
+        self.problems: list[Finding] = []
+        self._left_out: dict[str, int] = {}
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.problems) >= MOST_FINDINGS
+
+    def note(self, path: Path, sentence: str, fix: Fix | None = None) -> None:
+        self._add("notes", self.notes, path, sentence, fix)
+
+    def warn(self, path: Path, sentence: str, fix: Fix | None = None) -> None:
+        self._add("warnings", self.warnings, path, sentence, fix)
+
+    def problem(self, path: Path, sentence: str, fix: Fix | None = None) -> None:
+        self._add("problems", self.problems, path, sentence, fix)
+
+    def _add(self, kind: str, found: list[Finding], path: Path, sentence: str, fix: Fix | None) -> None:
+        if len(found) < MOST_FINDINGS:
+            found.append(Finding(path_text(path), sentence, fix))
+        else:
+            self._left_out[kind] = self._left_out.get(kind, 0) + 1
+
+    def count_left_out(self) -> None:
+        """Ends the lists: each says how many of its kind it does not show."""
+        for kind, count in self._left_out.items():
+            getattr(self, kind).append(Finding("", f"There are {count:,} more {kind} of this config."))
+        self._left_out = {}

@@ -19,6 +19,7 @@ SHORTEST_WHITE_SPACE_NOTE = 1000
 STRING = r'"(?:[^"\\]++|\\.)*+"?'
 BRACKET = re.compile(rf"{STRING}|[\[\]{{}}]", re.DOTALL)
 STRING_OR_COMMENT = re.compile(rf"{STRING}|//[^\n]*+|/\*(?:.*?\*/|.*)", re.DOTALL)
+NOT_A_NEWLINE = re.compile(r"[^\n]")
 STRING_OR_TRAILING_COMMA = re.compile(rf"{STRING}|,(?=\s*+[\]}}])", re.DOTALL)
 
 
@@ -58,7 +59,7 @@ def _not_json(name: str, error: json.JSONDecodeError) -> str:
     elif error.msg.startswith("Expecting property name"):
         reason = "a key in double quotes is expected"
     else:
-        reason = error.msg[0].lower() + error.msg[1:]
+        reason = error.msg[0].lower() + error.msg[1:].removesuffix(" starting at")
     return f"{name} is not JSON: {reason}, at line {error.lineno}, column {error.colno}. Correct it and send it again."
 
 
@@ -109,7 +110,7 @@ def _without_extras(text: str, name: str) -> tuple[str, tuple[Finding, ...]]:
         if found.startswith("/*") and not (len(found) >= 4 and found.endswith("*/")):
             raise ConfigUnreadable(f"The comment at line {line} of {name} never ends; close it with */.")
         comments.append(line)
-        return re.sub(r"[^\n]", " ", found)
+        return NOT_A_NEWLINE.sub(" ", found) if "\n" in found else " " * len(found)
 
     def blank_comma(match: re.Match[str]) -> str:
         if match[0] != ",":

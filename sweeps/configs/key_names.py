@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, get_args
+from functools import lru_cache
+from typing import Any
 
-from sweeps.configs.findings import Fix, Path
+from sweeps.configs.findings import Path
 from sweeps.configs.schema import (
     ContextConfig,
     CoreConfig,
@@ -61,8 +62,12 @@ ALIASES = {
 LONGEST_KEY = 60
 
 
+SECTIONS = tuple(HOMES)
+BY_LOWERED = {key.casefold(): key for section in SECTIONS for key in section.model_fields}
+
+
 def owners(key: str) -> list[type[Section]]:
-    return [section for section in HOMES if key in section.model_fields]
+    return [section for section in SECTIONS if key in section.model_fields]
 
 
 def is_inner(tree: dict[str, Any]) -> bool:
@@ -70,15 +75,15 @@ def is_inner(tree: dict[str, Any]) -> bool:
     return any(key in HtpConfig.model_fields or intended_key(key) is not None for key in tree)
 
 
+@lru_cache(maxsize=1024)
 def intended_key(key: str) -> str | None:
     """The key that an unknown one was meant to be, of whatever section."""
     lowered = key.casefold()
     if owners(key) or len(key) > LONGEST_KEY:
         return key if owners(key) else None
-    by_lowered = {known.casefold(): known for section in HOMES for known in section.model_fields}
-    meant = ALIASES.get(lowered) or by_lowered.get(lowered)
-    near = difflib.get_close_matches(lowered, by_lowered, n=1, cutoff=0.8) if meant is None else []
-    return by_lowered[near[0]] if near else meant
+    meant = ALIASES.get(lowered) or BY_LOWERED.get(lowered)
+    near = difflib.get_close_matches(lowered, BY_LOWERED, n=1, cutoff=0.8) if meant is None else []
+    return BY_LOWERED[near[0]] if near else meant
 
 
 def right_place(key: str, section: type[Section], path: Path) -> Path | None:
@@ -93,16 +98,3 @@ def right_place(key: str, section: type[Section], path: Path) -> Path | None:
     home = owners(meant)[0]
     inside = home is CoreConfig and section is DeviceConfig
     return (*path, "cores", 0, meant) if inside else (*HOMES[home], meant)
-
-
-def fix_of_key(tree: dict[str, Any], path: Path, place: Path | None, occupied: bool) -> Fix | None:
-    """Move the value where it belongs; where something is already, or where it would replace the list, take it out."""
-    if place is None:
-        return Fix("remove", path)
-    return Fix("remove", path) if occupied else Fix("move", path, place)
-
-
-def element_types(annotation: Any) -> set[Any]:
-    """`int | None` -> {int}; the alternatives of an annotation without None."""
-    alternatives = get_args(annotation)
-    return {part for part in alternatives if part is not type(None)} if type(None) in alternatives else {annotation}

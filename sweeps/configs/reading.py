@@ -9,12 +9,14 @@ from sweeps.configs.documents import LIBRARY, ConfigDocument
 from sweeps.configs.findings import ConfigUnreadable, Finding, Path, path_text, shown
 from sweeps.configs.json_text import parse_json
 from sweeps.configs.key_names import is_inner
+from sweeps.configs.schema import HtpConfig
 
 WRAPPER = "backend_extensions"
 WRAPPER_KEYS = ("shared_library_path", "config_file_path")
 # The roots of the configs that Genie, Qualcomm's LLM runtime, reads.
 GENIE = ("dialog", "text-encoder", "image-encoder", "embedding", "pipeline")
 MOST_WARNINGS = 50
+NO_KEY_OF_A_WRAPPER = "This key belongs neither to a wrapper nor to the HTP settings: it is not used and not written."
 NEITHER = (
     "{name} is neither the wrapper (needs shared_library_path and config_file_path) nor HTP settings "
     "(graphs/devices/context); choose the file with the HTP settings."
@@ -44,22 +46,23 @@ def _wrapper(value: dict[str, Any], name: str, notes: tuple[Finding, ...]) -> Co
         raise ConfigUnreadable(
             f"{name} has {shown(extensions)} as {WRAPPER}, and an object is needed there; correct it."
         )
-    has_settings = is_inner_with_sections(rest)
+    has_settings = has_sections(rest)
     if not has_settings and not any(key in extensions for key in WRAPPER_KEYS):
         raise ConfigUnreadable(NEITHER.format(name=name))
     named = extensions.get("config_file_path")
     _check_named(named, name, has_settings)
     notes += _library_note(extensions)
-    warnings = _unknown_keys({WRAPPER: {key: part for key, part in extensions.items() if key not in WRAPPER_KEYS}})
+    others = {key: part for key, part in extensions.items() if key not in WRAPPER_KEYS}
+    warnings = _unknown_keys({WRAPPER: others}) if others else ()
     if has_settings:
         return ConfigDocument(tree=rest, kind="combined", name=name, notes=notes, warnings=warnings)
-    warnings += _unknown_keys(rest)
+    warnings += _unknown_keys(rest) if rest else ()
     return ConfigDocument({}, "wrapper", name, named, notes, warnings)
 
 
-def is_inner_with_sections(rest: dict[str, Any]) -> bool:
+def has_sections(rest: dict[str, Any]) -> bool:
     """Beside the wrapper's own key only the sections count: the wrapper has keys that look like theirs."""
-    return any(key in ("graphs", "devices", "context", "memory", "groupContext") for key in rest)
+    return any(key in rest for key in HtpConfig.model_fields)
 
 
 def _check_named(named: Any, name: str, has_settings: bool) -> None:
@@ -84,10 +87,7 @@ def _library_note(extensions: dict[str, Any]) -> tuple[Finding, ...]:
 
 def _unknown_keys(part: dict[str, Any]) -> tuple[Finding, ...]:
     paths = list(_ends(part, ()))
-    found = [
-        Finding(path_text(path), "This key of the wrapper is no HTP setting: it is not used and not written.")
-        for path in paths[:MOST_WARNINGS]
-    ]
+    found = [Finding(path_text(path), NO_KEY_OF_A_WRAPPER) for path in paths[:MOST_WARNINGS]]
     if len(paths) > MOST_WARNINGS:
         found.append(Finding("", f"{len(paths) - MOST_WARNINGS:,} more keys of the wrapper are not used either."))
     return tuple(found)
@@ -95,7 +95,7 @@ def _unknown_keys(part: dict[str, Any]) -> tuple[Finding, ...]:
 
 def _ends(node: Any, path: Path) -> Iterator[Path]:
     """The paths of all values that hold no others, but never the names by which a wrapper addresses a graph."""
-    if isinstance(node, dict) and (node or not path):
+    if isinstance(node, dict) and node:
         for key, part in node.items():
             if not (key == "graph_name" and len(node) > 1):
                 yield from _ends(part, (*path, key))
@@ -108,7 +108,7 @@ def _ends(node: Any, path: Path) -> Iterator[Path]:
 
 def _refuse_dialog(value: dict[str, Any], name: str) -> None:
     root = next((key for key in GENIE if isinstance(value.get(key), dict)), None)
-    if root is None or is_inner_with_sections(value):
+    if root is None or has_sections(value):
         return
     file = next((end for key, end in _texts(value) if key == "extensions"), None)
     what = f"upload the file it mentions, {shown(file)}" if file else "upload the file of HTP settings"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -166,3 +166,14 @@ def key_role(section: type[Section], key: str) -> str | None:
 def _compile_part(section: Section) -> dict[str, Any]:
     written = section.model_dump(mode="json", exclude_none=True)
     return {key: value for key, value in written.items() if key_role(type(section), key) == "compile"}
+
+
+def section_of(section: type[Section], key: str) -> type[Section] | None:
+    """The section that a key holds, one or a list of them; None for a key that holds a value."""
+    parts = [section.model_fields[key].annotation]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, type) and issubclass(part, Section):
+            return part
+        parts.extend(get_args(part))
+    return None

@@ -52,7 +52,7 @@ def write_bundle(folder: Path, files: Sequence[BundleFile]) -> None:
 
 
 def remove_stale(folder: Path) -> None:
-    """Remove what an earlier sweep left in the folder; a `model.dlc` only if that sweep's report names it as its own."""
+    """Remove what an earlier sweep left in the folder; a `model.dlc` only if that sweep's report names it."""
     ours = DLC_FILE in _names_in_report(folder / REPORT_FILE)
     stale = [path for pattern in STALE for path in folder.glob(pattern)]
     for path in [*stale, *([folder / DLC_FILE] if ours else [])]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from devices.targets import Target
-from sweeps.measurements import CycleEstimate, DramTraffic, MemoryFootprint
+from sweeps.measurements import DramTraffic, MemoryFootprint
 from sweeps.ranking import Metric, Ranking, TrialOutcome, rank, value_of
 from sweeps.toolchain.base import CompileResult
 
@@ -13,17 +13,23 @@ FOOTPRINT = tuple(MemoryFootprint.model_fields)
 TRAFFIC = tuple(DramTraffic.model_fields)
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
-RESULT_COLUMNS: dict[str, Callable[[CompileResult], object]] = {
-    "file_bytes": lambda result: result.file_bytes,
-    **{name: lambda result, name=name: getattr(result.footprint, name, None) for name in FOOTPRINT},
-    "shared_weights_bytes": lambda result: result.shared_weights_bytes,
-    **{f"dram_{name}": lambda result, name=name: getattr(result.traffic, name, None) for name in TRAFFIC},
-    "cycle_origin": lambda result: _cycle_origin(result),
-    "wall_us": lambda result: result.wall_us,
-    "cpu_us": lambda result: result.cpu_us,
-    "peak_memory_bytes": lambda result: result.peak_memory_bytes,
-    "sha256": lambda result: result.sha256,
+VALUE_COLUMNS = {
+    Metric.ROM: "rom_bytes",
+    Metric.RAM: "ram_bytes",
+    Metric.DRAM: "dram_bytes",
+    Metric.CYCLES: "simulated_cycles",
 }
+RESULT_COLUMNS = (
+    "file_bytes",
+    *FOOTPRINT,
+    "shared_weights_bytes",
+    *(f"dram_{name}" for name in TRAFFIC),
+    "cycle_origin",
+    "wall_us",
+    "cpu_us",
+    "peak_memory_bytes",
+    "sha256",
+)
 
 
 def csv_rows(trials: Sequence[TrialOutcome], target: Target) -> list[list[str]]:
@@ -31,7 +37,7 @@ def csv_rows(trials: Sequence[TrialOutcome], target: Target) -> list[list[str]]:
     rankings = [rank(trials, metric, target) for metric in Metric]
     head = ["point", "p_value"]
     for metric in Metric:
-        head += [f"{metric}_{metric.unit}", f"{metric}_rank", f"{metric}_difference_percent", f"{metric}_excluded"]
+        head += [VALUE_COLUMNS[metric], f"{metric}_rank", f"{metric}_difference_percent", f"{metric}_excluded"]
     return [[*head, *RESULT_COLUMNS, "error"], *(_row(trial, rankings) for trial in trials)]
 
 
@@ -39,7 +45,7 @@ def _row(trial: TrialOutcome, rankings: Sequence[Ranking]) -> list[str]:
     cells: list[object] = [trial.label, trial.p_value]
     for ranking in rankings:
         cells += _ranked(trial, ranking)
-    cells += [read(trial.result) if trial.result else None for read in RESULT_COLUMNS.values()]
+    cells += _result_cells(trial.result) if trial.result else [None] * len(RESULT_COLUMNS)
     return [_text(cell) for cell in (*cells, None if trial.result else trial.error)]
 
 
@@ -52,9 +58,22 @@ def _ranked(trial: TrialOutcome, ranking: Ranking) -> list[object]:
     return [value, None, None, reason if trial.result else None]
 
 
+def _result_cells(result: CompileResult) -> list[object]:
+    return [
+        result.file_bytes,
+        *(getattr(result.footprint, name, None) for name in FOOTPRINT),
+        result.shared_weights_bytes,
+        *(getattr(result.traffic, name, None) for name in TRAFFIC),
+        _cycle_origin(result),
+        result.wall_us,
+        result.cpu_us,
+        result.peak_memory_bytes,
+        result.sha256,
+    ]
+
+
 def _cycle_origin(result: CompileResult) -> str | None:
-    cycles: list[CycleEstimate] = [graph.cycles for graph in result.graphs if graph.cycles]
-    return "; ".join(sorted({estimate.origin.value for estimate in cycles})) or None
+    return "; ".join(sorted({graph.cycles.origin for graph in result.graphs if graph.cycles})) or None
 
 
 def _text(cell: object) -> str:

@@ -42,7 +42,7 @@ NOT_BUILT = re.compile(r"could not create op", re.IGNORECASE)
 FOLLOW_ON = re.compile(r"\berr(?:or)?:? (?:0x138b|5003)\b", re.IGNORECASE)
 DATA_TYPES = re.compile(r"datatypes requested for the HTP Op '(?P<op>[^']+)' in the node '(?P<node>[^']+)'")
 REQUESTED = re.compile(r"Requested I/O datatype set")
-SUPPORTED = re.compile(r"^.{0,40}?(?:Supported I/O datatype sets|\b\d+:\s*$)")
+SUPPORTED = re.compile(r"Supported I/O datatype sets|^\s*\d+:\s*$")
 TENSOR = re.compile(r"\b(?P<tensor>(?:in|out)\[\d+\])\s*:\s*QNN_DATATYPE_(?P<type>\w+)")
 
 
@@ -101,11 +101,14 @@ def _data_types(head: re.Match[str], block: str) -> Reason:
         for tensor, given in asked.items()
     )
     wrong = [row for row in rows if row.supported and row.asked not in row.supported] or list(rows)
-    told = ", ".join(
-        f"{row.tensor} is {row.asked}, supported: {' or '.join(row.supported) or 'unknown'}" for row in wrong
-    )
+    told = "; ".join(_told(*types, wrong) for types in dict.fromkeys((row.asked, row.supported) for row in wrong))
     sentence = f'{head["op"]} in node "{head["node"]}" does not take these data types ({told}); cast around it.'
     return Reason(sentence, node=head["node"], data_types=rows)
+
+
+def _told(asked: str, supported: tuple[str, ...], rows: list[DataTypeRow]) -> str:
+    tensors = ", ".join(row.tensor for row in rows if (row.asked, row.supported) == (asked, supported))
+    return f"{tensors}: asked {asked}, supported {', '.join(supported) or 'not told'}"
 
 
 def _type_sets(block: str) -> list[dict[str, str]]:

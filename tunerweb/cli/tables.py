@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from sweeps.measurements import CycleOrigin
-from sweeps.ranking import Metric, TrialOutcome, rank
+from sweeps.ranking import Metric, TrialOutcome, baseline_of, rank, value_of
 from sweeps.tuner.size_sweep import SweepResult
 from sweeps.verdict import verdict
 
 NOT_REPORTED = "not reported"
-COLUMNS: tuple[tuple[str, Callable[[TrialOutcome], int | None]], ...] = (
-    ("ROM bytes", lambda trial: trial.result.rom_bytes if trial.result else None),
-    ("RAM bytes", lambda trial: trial.result.footprint.ram_bytes if trial.result and trial.result.footprint else None),
-    ("DRAM bytes", lambda trial: trial.result.traffic.total_bytes if trial.result and trial.result.traffic else None),
-    ("cycles ~", lambda trial: trial.result.simulated_cycles if trial.result else None),
-)
+HEADINGS = {Metric.ROM: "ROM bytes", Metric.RAM: "RAM bytes", Metric.DRAM: "DRAM bytes", Metric.CYCLES: "cycles ~"}
 
 
 def print_result(result: SweepResult) -> None:
@@ -45,21 +40,20 @@ def ranking_table(result: SweepResult) -> Table:
     table = Table(title=f"{result.target.label}, ranked by ROM", title_justify="left")
     table.add_column("rank", justify="right")
     table.add_column("P")
-    for heading, _ in COLUMNS:
+    for heading in HEADINGS.values():
         table.add_column(heading, justify="right")
         table.add_column("Δ %", justify="right")
-    baseline = next((trial for trial in result.trials if trial.p_value == 0 and not trial.as_given), None)
+    baseline = baseline_of(result.trials)
     for entry in ranking.entries:
-        for members in same_rows(entry.members):
-            tie = "=" if len(entry.members) > 1 else ""
-            table.add_row(f"{entry.rank}{tie}", labels(members), *cells(members[0], baseline))
+        for members in same_rows(entry.trials):
+            table.add_row(entry.rank_label, labels(members), *cells(members[0], baseline))
     return table
 
 
 def same_rows(trials: Sequence[TrialOutcome]) -> list[list[TrialOutcome]]:
     rows: dict[tuple[int | None, ...], list[TrialOutcome]] = {}
     for trial in trials:
-        rows.setdefault(tuple(value(trial) for _, value in COLUMNS), []).append(trial)
+        rows.setdefault(tuple(value_of(trial, metric) for metric in HEADINGS), []).append(trial)
     return list(rows.values())
 
 
@@ -82,9 +76,9 @@ def ranges(numbers: Sequence[int]) -> list[str]:
 
 def cells(trial: TrialOutcome, baseline: TrialOutcome | None) -> list[str]:
     row: list[str] = []
-    for _, value in COLUMNS:
-        number = value(trial)
-        base = value(baseline) if baseline and baseline.result else None
+    for metric in HEADINGS:
+        number = value_of(trial, metric)
+        base = value_of(baseline, metric) if baseline else None
         row += [f"{number:,}" if number is not None else NOT_REPORTED, difference(number, base)]
     return row
 

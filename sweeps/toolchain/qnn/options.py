@@ -1,7 +1,6 @@
 """From an HTP config to the numbers that the compile child puts into native option structs.
 
-Keys that are not here act at run time on the device, or have no offline counterpart; `RUN_TIME_KEYS` names them, so
-that a new key of the schema cannot be dropped without anybody deciding it.
+Keys of the schema that are not here act at run time on the device; a test holds the two lists against each other.
 """
 
 from __future__ import annotations
@@ -46,6 +45,7 @@ GRAPH_OPTIONS: dict[str, tuple[int, Encode]] = {
     "high_precision_sigmoid": (16, _packed("B")),
     "monolithic_lstm": (17, _packed("B")),
     "precision_compensation": (18, _packed("B")),
+    "enable_predication": (19, _packed("B")),
     "fp16_clamp_overflow": (20, _packed("B")),
 }
 CONTEXT_OPTIONS: dict[str, tuple[int, Encode]] = {
