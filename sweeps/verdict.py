@@ -104,11 +104,14 @@ class _Judge:
         return f"{name}: {'; '.join(self._clause(metric, label, trial) for label, trial in references)}."
 
     def _references(self, metric: Metric) -> list[tuple[str, TrialOutcome]]:
-        """As given and the baseline, as one when they are equal in everything that is reported."""
+        """As given and the baseline; as one when they are equal in everything, or both are the smallest."""
+        best = {trial.label for trial in self.rankings[metric].entries[0].trials}
         pairs = ((AS_GIVEN, as_given_of(self.trials)), (BASELINE, baseline_of(self.trials)))
         found = [(label, trial) for label, trial in pairs if trial and trial.label in self.values[metric]]
         if len(found) == 2 and self._are_equal(found[0][1], found[1][1]):
             return [(f"{AS_GIVEN} and {BASELINE}", found[1][1])]
+        if len(found) == 2 and all(trial.label in best for _, trial in found):
+            return [(f"{AS_GIVEN} or {BASELINE}", found[1][1])]
         return found
 
     def _are_equal(self, one: TrialOutcome, other: TrialOutcome) -> bool:
@@ -178,7 +181,7 @@ class _Judge:
             for trial, reason in ((each.trial, each.reason) for each in ranking.excluded):
                 value = value_of(trial, metric)
                 told = (trial.as_given or trial.is_baseline) and granted_differences(trial, self.target)
-                if value is not None and value < ranking.entries[0].value and not told:
+                if value is not None and value < ranking.entries[0].value:
                     metrics.setdefault((_named(trial), reason), []).append(metric.label)
         return [
             f"{_capital(name)} is not ranked for {_listed(labels)}: {_as_sentence(reason)}"

@@ -8,6 +8,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--kills", type=int, default=3, help="how many seeded random moments of each kind of kill to try")
     parser.addoption("--model", type=Path, help="also compile this DLC (det.dlc) and compare it with its golden sizes")
 
 

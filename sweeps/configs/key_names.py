@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from sweeps.configs.findings import Path
@@ -22,10 +22,10 @@ GRAPH: Path = ("graphs", 0)
 DEVICE: Path = ("devices", 0)
 # In order of how likely a misplaced key belongs there.
 HOMES: dict[type[Section], Path] = {
+    CoreConfig: (*DEVICE, "cores", 0),
     GraphConfig: GRAPH,
     ContextConfig: ("context",),
     DeviceConfig: DEVICE,
-    CoreConfig: (*DEVICE, "cores", 0),
     GroupContextConfig: ("groupContext",),
     MemoryConfig: ("memory",),
     HtpConfig: (),
@@ -60,6 +60,7 @@ ALIASES = {
     "group_context": "groupContext",
 }
 LONGEST_KEY = 60
+MOST_KEYS_TRIED = 100
 
 
 SECTIONS = tuple(HOMES)
@@ -72,10 +73,9 @@ def owners(key: str) -> list[type[Section]]:
 
 def is_inner(tree: dict[str, Any]) -> bool:
     """Whether an object is meant as HTP settings: a section of them, or a key that belongs into one."""
-    return any(key in HtpConfig.model_fields or intended_key(key) is not None for key in tree)
+    return any(key in tree for key in HtpConfig.model_fields) or any(map(intended_key, islice(tree, MOST_KEYS_TRIED)))
 
 
-@lru_cache(maxsize=1024)
 def intended_key(key: str) -> str | None:
     """The key that an unknown one was meant to be, of whatever section."""
     lowered = key.casefold()

@@ -11,7 +11,7 @@ from sweeps.configs.documents import can_put, value_at
 from sweeps.configs.findings import Findings, Fix, Path, listed, path_text, shown
 from sweeps.configs.key_names import intended_key, right_place
 from sweeps.configs.schema import CoreConfig, DeviceConfig, GraphConfig, HtpConfig, Section, section_of
-from sweeps.configs.values import Read, read_finalize_value, read_p_value, read_soc_model, reader_of
+from sweeps.configs.values import Read, read_finalize_value, read_p_value, reader_of
 
 MOST_ENTRIES = 1000
 EXAMPLES = {"graphs": '{"graph_names": ["graph"]}', "devices": '{"soc_model": 57}', "cores": '{"core_id": 0}'}
@@ -45,7 +45,8 @@ class _Normaliser:
 
     def _known(self, section: type[Section], at: Path, value: Any, draft: dict[str, Any]) -> None:
         key = str(at[-1])
-        inner = section_of(section, key)
+        field = "soc_model" if key == "soc_id" else key
+        inner = section_of(section, field)
         if inner in (GraphConfig, DeviceConfig, CoreConfig):
             draft[key] = self._entries(inner, at, value)
         elif inner:
@@ -54,9 +55,7 @@ class _Normaliser:
             if finalize_config := self._finalize_config(at, self._object(at, value)):
                 draft[key] = finalize_config
         else:
-            self._take(
-                reader_of(section, key)(key, value) if key != "soc_id" else read_soc_model(key, value), at, draft
-            )
+            self._take(reader_of(section, field)(key, value), at, draft)
 
     def _take(self, read: Read, at: Path, draft: dict[str, Any]) -> None:
         if read.problem:
@@ -86,9 +85,12 @@ class _Normaliser:
 
     def _entries(self, section: type[Section], path: Path, value: Any) -> list[dict[str, Any]]:
         key = str(path[-1])
+        if value in ({}, []):
+            self.findings.note(path, f"{key} is an empty {'object' if value == {} else 'list'}, which says nothing.")
+            return []
         if isinstance(value, dict):
             self.findings.note(path, f"{key} is an object; it was written as a list of one entry.")
-            value = [value] if value else []
+            value = [value]
         if not isinstance(value, list):
             example = EXAMPLES[key]
             self.findings.problem(
@@ -128,14 +130,14 @@ class _Normaliser:
         self.findings.note(path, f"{key} is a list; it was written as an object.")
         merged: dict[str, Any] = {}
         for part in value:
-            for name in merged.keys() & part.keys():
-                if merged[name] != part[name]:
-                    self._two_values((*path, name), merged[name], part[name], {**part, **merged})
-            merged = {**part, **merged}
+            for name, setting in part.items():
+                if merged.setdefault(name, setting) != setting:
+                    self._two_values((*path, name), merged[name], setting)
         return merged
 
-    def _two_values(self, path: Path, first: Any, second: Any, _merged: dict[str, Any]) -> None:
-        self.findings.problem(path, f"{path[-1]} is given twice, as {shown(first)} and {shown(second)}; keep one.")
+    def _two_values(self, path: Path, first: Any, second: Any) -> None:
+        sentence = f"{path[-1]} is given twice, as {shown(first)} and {shown(second)}; keep one."
+        self.findings.problem(path, sentence, Fix("remove", path))
 
     def _unknown(self, section: type[Section], path: Path, key: str) -> None:
         at = (*path, key)
@@ -149,12 +151,13 @@ class _Normaliser:
                 at, f"There is no key {shown(key)} in {where}, so it would do nothing; remove it.", Fix("remove", at)
             )
             return
-        self.findings.problem(at, _belongs(key, path, place), self._move(at, place))
-
-    def _move(self, at: Path, place: Path) -> Fix | None:
-        if self._is_one_of_several(at, place) or not can_put(self.tree, place):
-            return None
-        return Fix("remove" if _has(self.tree, place) else "move", at, None if _has(self.tree, place) else place)
+        sentence = _belongs(key, path, place)
+        if _has(self.tree, place):
+            sentence += f" {place[-1]} is there already, so remove this one."
+            self.findings.problem(at, sentence, Fix("remove", at))
+        else:
+            clear = can_put(self.tree, place) and not self._is_one_of_several(at, place)
+            self.findings.problem(at, sentence, Fix("move", at, place) if clear else None)
 
     def _is_one_of_several(self, at: Path, place: Path) -> bool:
         """Whether the key would go from outside into the first of several entries: which one it is meant for, nobody
@@ -192,5 +195,5 @@ def _one_soc(findings: Findings, path: Path, device: dict[str, Any]) -> dict[str
             Fix("remove", at),
         )
     else:
-        findings.note(at, "soc_id was written as soc_model, its current name.")
+        findings.note(at, "soc_id was written as soc_model, the other name of the SoC's number.")
     return device

@@ -14,7 +14,7 @@ from sweeps.configs.schema import HtpConfig
 WRAPPER = "backend_extensions"
 WRAPPER_KEYS = ("shared_library_path", "config_file_path")
 # The roots of the configs that Genie, Qualcomm's LLM runtime, reads.
-GENIE = ("dialog", "text-encoder", "image-encoder", "embedding", "pipeline")
+GENIE = ("dialog", "text-encoder", "image-encoder", "embedding")
 MOST_WARNINGS = 50
 NO_KEY_OF_A_WRAPPER = "This key belongs neither to a wrapper nor to the HTP settings: it is not used and not written."
 NEITHER = (

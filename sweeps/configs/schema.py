@@ -143,6 +143,9 @@ class HtpConfig(Section):
     def to_json(self) -> dict[str, Any]:
         """The inner file: strict JSON values, keys in the order of the schema, nothing that is unset."""
         written = self.model_dump(mode="json", exclude_none=True)
+        for graph in written["graphs"]:
+            if not graph["graph_names"]:
+                del graph["graph_names"]
         return {key: value for key, value in written.items() if value not in ([], {})}
 
     @property

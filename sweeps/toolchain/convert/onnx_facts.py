@@ -169,7 +169,7 @@ def _number(text: str | None) -> int:
 
 
 def _tensor_bytes(tensor: TensorProto) -> int:
-    elements = math.prod(max(0, dim) for dim in tensor.dims)
+    elements: int = math.prod(max(0, dim) for dim in tensor.dims)
     if tensor.data_type in TWO_IN_A_BYTE:
         return (elements + 1) // 2
     name = _type_name(tensor.data_type)

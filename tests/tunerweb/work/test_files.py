@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tunerweb.work import files
 from tunerweb.work.files import publish
 
 SMALL_DISK = """
@@ -28,11 +27,11 @@ except OSError as error:
 KILLED_IN_THE_MIDDLE = """
 import os, signal, sys
 from pathlib import Path
-from tunerweb.work import files
+from tunerweb.work.files import publish
 def die(descriptor):
     os.kill(os.getpid(), signal.SIGKILL)
-files.os.fsync = die
-files.publish(Path(sys.argv[1]), b"x" * 100_000)
+os.fsync = die
+publish(Path(sys.argv[1]), b"x" * 100_000)
 """
 
 
@@ -49,7 +48,7 @@ def without_unnamed_files(monkeypatch: pytest.MonkeyPatch) -> None:
             raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
         return real_open(path, flags, *rest, **named)
 
-    monkeypatch.setattr(files.os, "open", open_like_an_old_file_system)
+    monkeypatch.setattr(os, "open", open_like_an_old_file_system)
 
 
 def test_publishes_bytes(tmp_path: Path) -> None:
@@ -142,6 +141,6 @@ def test_a_read_only_folder_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def refuse(*arguments: Any, **named: Any) -> int:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr(files.os, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(PermissionError):
         publish(tmp_path / "a.bin", b"abc")
