@@ -181,7 +181,7 @@ class _Judge:
             for trial, reason in ((each.trial, each.reason) for each in ranking.excluded):
                 value = value_of(trial, metric)
                 told = (trial.as_given or trial.is_baseline) and granted_differences(trial, self.target)
-                if value is not None and value < ranking.entries[0].value:
+                if value is not None and value < ranking.entries[0].value and not told:
                     metrics.setdefault((_named(trial), reason), []).append(metric.label)
         return [
             f"{_capital(name)} is not ranked for {_listed(labels)}: {_as_sentence(reason)}"

@@ -13,7 +13,7 @@ from sweeps.ranking import Metric, TrialOutcome, as_given_of, best_p_points
 from tunerweb.work.files import publish
 
 REPORT_FILE = "size_report.json"
-DLC_FILE = "model.dlc"
+DLC_FILE = "converted_model.dlc"
 RUN_EXTENSIONS = "libQnnHtpNetRunExtensions.so"
 STALE = ("rom_optimized*", "ram_optimized*", "as_given_*", REPORT_FILE)
 
@@ -52,7 +52,7 @@ def write_bundle(folder: Path, files: Sequence[BundleFile]) -> None:
 
 
 def remove_stale(folder: Path) -> None:
-    """Remove what an earlier sweep left in the folder; a `model.dlc` only if that sweep's report names it."""
+    """Remove what an earlier sweep left in the folder; a `converted_model.dlc` only if that sweep's report names it."""
     ours = DLC_FILE in _names_in_report(folder / REPORT_FILE)
     stale = [path for pattern in STALE for path in folder.glob(pattern)]
     for path in [*stale, *([folder / DLC_FILE] if ours else [])]:

@@ -85,7 +85,7 @@ def test_a_config_as_given_that_failed_is_not_in_the_bundle() -> None:
 
 
 def test_a_converted_model_is_in_the_bundle(tmp_path: Path) -> None:
-    assert files_of(trial(0), converted_dlc=tmp_path / "x.dlc")["model.dlc"].source == tmp_path / "x.dlc"
+    assert files_of(trial(0), converted_dlc=tmp_path / "x.dlc")["converted_model.dlc"].source == tmp_path / "x.dlc"
 
 
 def test_the_report_is_last_and_names_the_files() -> None:
@@ -128,11 +128,11 @@ def test_other_files_stay(out: Path) -> None:
 
 @pytest.mark.parametrize("report", [None, b"", b"[]", b"\xff", b'{"files": 3}', b'{"files": ["size_report.json"]}'])
 def test_a_model_of_the_users_own_stays(out: Path, report: bytes | None) -> None:
-    (out / "model.dlc").touch()
+    (out / "converted_model.dlc").touch()
     if report is not None:
         (out / "size_report.json").write_bytes(report)
     remove_stale(out)
-    assert [path.name for path in out.iterdir()] == ["model.dlc"]
+    assert [path.name for path in out.iterdir()] == ["converted_model.dlc"]
 
 
 def test_a_folder_of_a_stale_name_stays(out: Path) -> None:

@@ -1,0 +1,25 @@
+"""Models as they are handed in: recognised, completed, and for ONNX converted to DLC."""
+
+from sweeps.toolchain.convert.content import SourceKind
+from sweeps.toolchain.convert.conversion import Conversion, FreeDimensionsMissing, convert_onnx
+from sweeps.toolchain.convert.prepare import prepare_source
+from sweeps.toolchain.convert.sources import (
+    DataFile,
+    SourceDescription,
+    SourceRejected,
+    SourceTensor,
+    describe_source,
+)
+
+__all__ = [
+    "Conversion",
+    "DataFile",
+    "FreeDimensionsMissing",
+    "SourceDescription",
+    "SourceKind",
+    "SourceRejected",
+    "SourceTensor",
+    "convert_onnx",
+    "describe_source",
+    "prepare_source",
+]

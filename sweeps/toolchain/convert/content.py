@@ -58,8 +58,9 @@ class Content:
     members: tuple[Entry, ...] = ()
 
 
-def recognise(path: Path) -> Content:
-    name = quoted(path.name)
+def recognise(path: Path, name: str | None = None) -> Content:
+    """`name` is what people know the file by, when it has another on disk."""
+    name = quoted(name or path.name)
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):

@@ -24,7 +24,7 @@ BATCH_NORM_CONSTANTS = ("scale", "bias", "mean", "variance")
 
 
 class TooLarge(ValueError):
-    """The model has more nodes, or deeper subgraphs, than any real one. The message is a sentence."""
+    """The model has more nodes, or deeper subgraphs, than any real one. The message is the end of a sentence."""
 
 
 def load(path: Path) -> ModelProto:
@@ -84,7 +84,7 @@ def _graphs(model: ModelProto) -> Iterator[GraphProto]:
 
 def _subgraphs(graph: GraphProto, depth: int) -> Iterator[GraphProto]:
     if depth > DEEPEST:
-        raise TooLarge(f"The model nests subgraphs more than {DEEPEST} deep, which no compiler takes; flatten it.")
+        raise TooLarge(f"it nests subgraphs more than {DEEPEST} deep, which no compiler takes; flatten it")
     yield graph
     for node in graph.node:
         for attribute in node.attribute:
@@ -97,7 +97,7 @@ def all_nodes(model: ModelProto) -> Iterator[NodeProto]:
     for part in (*_graphs(model), *model.functions):
         count += len(part.node)
         if count > MOST_NODES:
-            raise TooLarge(f"The model has more than {MOST_NODES} nodes; split it into several models.")
+            raise TooLarge(f"it has more than {MOST_NODES} nodes; split it into several models")
         yield from part.node
 
 

@@ -8,7 +8,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import IO
 
 from sweeps.toolchain.convert.archives import ArchiveProblem, Entry, check_entries, quoted
 from sweeps.toolchain.convert.content import SourceKind, onnx_members, recognise
@@ -38,8 +38,15 @@ def prepare_source(paths: Sequence[Path], work: Path, *, search_beside: bool = T
     if len(paths) == 1 and (only := _single(paths[0], folder, search_beside)):
         return only
     model = _model_among(paths)
-    others = {path.name: path for path in paths if path != model}
-    return _collect(model, others, folder, search_beside)
+    return _collect(model, _by_name([path for path in paths if path != model]), folder, search_beside)
+
+
+def _by_name(paths: Sequence[Path]) -> dict[str, Path]:
+    named = {path.name: path for path in paths}
+    if len(named) < len(paths):
+        twice = next(path.name for path in paths if named[path.name] != path)
+        raise SourceRejected(f"Two data files have the name {quoted(twice)}. Send each once, or pack them in a zip.")
+    return named
 
 
 def _single(path: Path, folder: Path, search_beside: bool) -> Path | None:
@@ -79,8 +86,9 @@ def _collect(
     """`others`: data files by the path they were handed in under."""
     prepared = folder / MODEL_FILE
     shutil.copyfile(model, prepared)
-    described = describe_source(prepared)
-    _refuse_incomplete(described)
+    title = name or model.name
+    described = describe_source(prepared, name=title)
+    _refuse_unusable(described)
     problems = []
     for item in described.data_files:
         source, problem = _find(item, model, others, search_beside)
@@ -90,16 +98,15 @@ def _collect(
         problems += [problem] if problem else []
     if problems:
         told = "; ".join(problems)
-        title = quoted(name or model.name)
         raise SourceRejected(
-            f"{title} keeps weights in other files: {told}. Send the model and its data files together."
+            f"{quoted(title)} keeps weights in other files: {told}. Send the model and its data files together."
         )
     return prepared
 
 
-def _refuse_incomplete(described: SourceDescription) -> None:
-    """Data files are not there yet; every other problem stays."""
-    if described.problem and not described.missing_data_files:
+def _refuse_unusable(described: SourceDescription) -> None:
+    """The data files are not there yet; every other problem stays one."""
+    if described.problem and not (described.kind is SourceKind.ONNX and described.missing_data_files):
         raise SourceRejected(described.problem)
 
 
@@ -124,7 +131,7 @@ def _copy(source: Path, target: Path) -> None:
     shutil.copyfile(source, target)
 
 
-def _unpack(archive: Path, members: Sequence[Entry], folder: Path) -> dict[str, Path]:
+def _unpack(archive: Path, members: tuple[Entry, ...], folder: Path) -> dict[str, Path]:
     """Every file of the zip under a name of our own, by the name it had; the model's folder counts as the top."""
     try:
         check_entries(archive, members)
@@ -146,7 +153,7 @@ def _unpack(archive: Path, members: Sequence[Entry], folder: Path) -> dict[str, 
     return _below_model(unpacked, members)
 
 
-def _write_counted(packed: BinaryIO | zipfile.ZipExtFile, target: Path, entry: Entry) -> None:
+def _write_counted(packed: IO[bytes], target: Path, entry: Entry) -> None:
     """The declared size is not trusted: a file that unpacks to more is refused while it is written."""
     left = entry.unpacked_bytes
     with target.open("wb") as file:
@@ -157,7 +164,7 @@ def _write_counted(packed: BinaryIO | zipfile.ZipExtFile, target: Path, entry: E
             file.write(chunk)
 
 
-def _below_model(unpacked: dict[str, Path], members: Sequence[Entry]) -> dict[str, Path]:
+def _below_model(unpacked: dict[str, Path], members: tuple[Entry, ...]) -> dict[str, Path]:
     """Locations are relative to the model, which may lie in a folder of the zip."""
     model = onnx_members(members)[0].name
     top = model.rpartition("/")[0]

@@ -68,23 +68,24 @@ class SourceDescription:
 
 
 def describe_source(
-    path: Path, *, limits: Limits | None = None, cancelled: Cancelled | None = None
+    path: Path, *, name: str | None = None, limits: Limits | None = None, cancelled: Cancelled | None = None
 ) -> SourceDescription:
     """Recognise a file by its content; an ONNX model is parsed in a child, the rest is never parsed at all.
 
-    Whatever the file is, the answer is a description. Raise `ToolFailed` or `Cancelled` when the child did not answer.
+    `name` is what people know the file by when it has another on disk. Whatever the file is, the answer is a description. Raise `ToolFailed` or `Cancelled` when the child did not answer.
     """
-    content = recognise(path)
+    name = name or path.name
+    content = recognise(path, name)
     if content.kind is not SourceKind.ONNX or content.problem:
         return SourceDescription(content.kind, content.problem, content.file_bytes)
     try:
         answer = _inspect(path, limits or INSPECTION, cancelled)
     except LimitReached as error:
-        return SourceDescription(content.kind, f"{quoted(path.name)} cannot be read: {error}", content.file_bytes)
+        return SourceDescription(content.kind, f"{quoted(name)} cannot be read: {error}", content.file_bytes)
     if "unreadable" in answer:
-        problem = f"{quoted(path.name)} is not a usable ONNX model: {answer['unreadable']}."
-        return SourceDescription(content.kind, problem.replace("..", "."), content.file_bytes)
-    return _described(path, content, answer["facts"])
+        problem = f"{quoted(name)} is not a usable ONNX model: {answer['unreadable']}."
+        return SourceDescription(content.kind, problem, content.file_bytes)
+    return _described(path, name, content, answer["facts"])
 
 
 def _inspect(path: Path, limits: Limits, cancelled: Cancelled | None) -> Json:
@@ -100,7 +101,7 @@ def _inspect(path: Path, limits: Limits, cancelled: Cancelled | None) -> Json:
     return answer
 
 
-def _described(path: Path, content: Content, facts: Json) -> SourceDescription:
+def _described(path: Path, name: str, content: Content, facts: Json) -> SourceDescription:
     inputs, outputs = (_tensors(facts[side]) for side in ("inputs", "outputs"))
     free = dict.fromkeys(dim for tensor in inputs for dim in tensor.dims or () if isinstance(dim, str))
     data_files = tuple(DataFile(entry["location"], entry["bytes"]) for entry in facts["data_files"])
@@ -108,7 +109,7 @@ def _described(path: Path, content: Content, facts: Json) -> SourceDescription:
     kind = SourceKind.EPCONTEXT_ONNX if facts["ep_context"] else content.kind
     return SourceDescription(
         kind=kind,
-        problem=_ep_context_problem(path.name, facts["ep_context"]) or _first_sentence(path, problems),
+        problem=_ep_context_problem(name, facts["ep_context"]) or _incomplete(name, problems),
         file_bytes=content.file_bytes,
         model_name=facts["model_name"] or None,
         inputs=inputs,
@@ -146,12 +147,12 @@ def _ep_context_problem(name: str, context: Json | None) -> str | None:
     )
 
 
-def _first_sentence(path: Path, problems: dict[str, str]) -> str | None:
+def _incomplete(name: str, problems: dict[str, str]) -> str | None:
     """All data files that are not usable, in one sentence."""
     if not problems:
         return None
     told = "; ".join(problems.values())
-    return f"{quoted(path.name)} keeps weights in other files: {told}. Send the model and its data files together."
+    return f"{quoted(name)} keeps weights in other files: {told}. Send the model and its data files together."
 
 
 def data_file_problem(folder: Path, item: DataFile) -> str | None:
