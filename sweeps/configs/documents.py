@@ -73,7 +73,7 @@ def apply_fix(document: ConfigDocument, fix: Fix) -> ConfigDocument:
             _take(root, path)
         else:
             _put(root, ("", *fix.value), _take(root, path))
-    except (KeyError, IndexError, TypeError):
+    except (KeyError, IndexError, TypeError, AttributeError):
         raise ValueError(f"The fix of {path_text(fix.path)} does not fit this config; check it again.") from None
     return replace(document, tree=root[""])
 

@@ -13,6 +13,7 @@ from sweeps.configs.schema import DeviceConfig, GraphConfig, Section
 LARGEST = 2**32 - 1
 SMALLEST = -(2**31)
 LONGEST_ARCH = 20
+MOST_NAMES = 1000
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,8 @@ def read_graph_names(key: str, value: Any) -> Read:
         return Read([value], f"{shown(value)} was written as a list.")
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         return _refused(key, value, 'a list of graph names such as ["graph"]', None)
+    if len(value) > MOST_NAMES:
+        return Read(problem=f"{key} has {len(value):,} names, and {MOST_NAMES:,} is the most; leave some out.")
     names = list(dict.fromkeys(value))
     return Read(names, None if len(names) == len(value) else "A graph that was named twice here is named once now.")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sweeps.toolchain.errors import Cancelled, Diagnosis, FailureKind, LimitReached, ToolchainError, ToolFailed
 from tunerweb.work.child import ChildOutcome, Ending, Limits
@@ -74,15 +77,29 @@ def _cancelled(outcome: ChildOutcome, _limits: Limits, work: str) -> ToolchainEr
 
 
 def _failed(outcome: ChildOutcome, _limits: Limits, work: str) -> ToolchainError:
-    if "No space left on device" in outcome.log:
-        return ToolFailed(
-            f"The disk that holds the temporary files is full: the {work} could not write its files. "
-            "Free some space, or set TMPDIR to a larger disk.",
-            diagnosis(outcome),
-            FailureKind.INTERNAL,
-        )
+    if os.strerror(errno.ENOSPC) in outcome.log:
+        return no_space(work, diagnosis(outcome))
     last = outcome.log_tail[-1] if outcome.log_tail else f"exit code {outcome.exit_code}"
     return ToolFailed(f"The {work} ended without a result: {last}", diagnosis(outcome), FailureKind.INTERNAL)
+
+
+def no_space(work: str, known: Diagnosis) -> ToolFailed:
+    message = (
+        f"The disk that holds the temporary files is full: the {work} could not write its files. "
+        "Free some space, or set TMPDIR to a larger disk."
+    )
+    return ToolFailed(message, known, FailureKind.INTERNAL)
+
+
+@contextlib.contextmanager
+def telling_a_full_disk(work: str) -> Iterator[None]:
+    """Turn the error of a full disk, met in this process, into the sentence that a child's would get."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise no_space(work, Diagnosis()) from error
 
 
 ENDINGS: dict[Ending, Callable[[ChildOutcome, Limits, str], ToolchainError]] = {

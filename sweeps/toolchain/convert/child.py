@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-from onnx import ModelProto
+from onnx import ModelProto, NodeProto
 
 from sweeps.toolchain.convert import onnx_facts
 from sweeps.toolchain.convert.provider_log import RefusedNode, build_of, refused_nodes
@@ -124,17 +124,21 @@ def _refusal(message: str) -> Json:
     if not nodes:
         return {"nodes": [], "message": message}
     model = onnx_facts.load(Path(SOURCE_FOLDER, MODEL_FILE))
-    known = {node.name for node in onnx_facts.all_nodes(model)}
+    known = {node.name: node for node in onnx_facts.all_nodes(model) if node.name}
+    # The provider inserts nodes of its own; what is said of them follows from the model's.
     own = [node for node in nodes if not node.name or node.name in known] or nodes
-    told = [_told(model, node) for node in own]
-    named = {node["name"] for node in told}
-    told += [node for node in onnx_facts.unsupported(model) if node["name"] not in named]
+    told = [_told(model, known, node) for node in own]
+    labels = {node["label"] for node in told}
+    told += [node for node in onnx_facts.unsupported(model) if node["label"] not in labels]
     return {"nodes": told, "message": message}
 
 
-def _told(model: ModelProto, node: RefusedNode) -> Json:
-    name = node.name or onnx_facts.node_label(model, node.index, node.op_type)
-    return {"name": name, "op_type": node.op_type, "reason": node.reason}
+def _told(model: ModelProto, known: dict[str, NodeProto], node: RefusedNode) -> Json:
+    source = known.get(node.name)
+    if source is None and 0 <= node.index < len(model.graph.node):
+        candidate = model.graph.node[node.index]
+        source = candidate if candidate.op_type == node.op_type else None
+    return {"label": onnx_facts.node_label(source), "op_type": node.op_type, "reason": node.reason}
 
 
 def _only_dlc() -> str:

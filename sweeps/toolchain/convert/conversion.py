@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,19 +22,35 @@ from sweeps.toolchain.convert.sources import (
     SourceDescription,
     SourceRejected,
     describe_source,
-    node_sentence,
 )
-from sweeps.toolchain.endings import broken_end, diagnosis
+from sweeps.toolchain.endings import broken_end, diagnosis, no_space, telling_a_full_disk
 from sweeps.toolchain.errors import ModelRejected
 from sweeps.toolchain.log_reasons import explain
 from tunerweb.work.child import ChildOutcome, Ending, Limits, run_child
 
 Json = dict[str, Any]
+SPARE_BYTES = 2**20
 LARGEST_DIMENSION = 2**31 - 1
 
 
 class FreeDimensionsMissing(ModelRejected):
     """The model has free dimensions that nobody gave a number for, was given unknown ones, or impossible numbers."""
+
+
+@dataclass(frozen=True)
+class UnsupportedNode:
+    """`label` begins a sentence: `Node "conv_1"`."""
+
+    label: str
+    op_type: str
+    reason: str
+
+
+@dataclass(eq=False)
+class NodesUnsupported(ModelRejected):
+    """`nodes` are all that the target does not take; the message names them too."""
+
+    nodes: tuple[UnsupportedNode, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,19 +82,29 @@ def convert_onnx(
     """
     sizes = dict(free_dimensions or {})
     described = describe_source(model, cancelled=cancelled)
-    if described.problem or described.kind is not SourceKind.ONNX:
-        raise SourceRejected(described.problem or f"{quoted(model.name)} is a {described.kind}, not an ONNX model.")
+    if described.problem:
+        raise SourceRejected(described.problem)
+    if described.kind is not SourceKind.ONNX:
+        raise SourceRejected(
+            f"{quoted(model.name)} is a {described.kind}, not an ONNX model; there is nothing to convert."
+        )
     _check_dimensions(described, sizes)
     _check_precision(described, target)
-    scratch = Path(tempfile.mkdtemp(prefix="conversion-", dir=work))
-    try:
+    with telling_a_full_disk("conversion"), _private_folder(work) as scratch:
         _copy_source(model, described, scratch / SOURCE_FOLDER)
         answer = _convert(scratch, target, sizes, limits or Limits(), cancelled)
         dlc = scratch.with_suffix(".dlc")
         os.rename(scratch / answer["dlc"], dlc)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     return Conversion(dlc, described.model_name or "", answer["identity"], _notes(described, sizes))
+
+
+@contextlib.contextmanager
+def _private_folder(work: Path) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="conversion-", dir=work))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_dimensions(described: SourceDescription, sizes: dict[str, int]) -> None:
@@ -86,12 +113,16 @@ def _check_dimensions(described: SourceDescription, sizes: dict[str, int]) -> No
         has = f"its free dimensions are {names}" if names else "it has none"
         raise FreeDimensionsMissing(f"The model has no free dimension {quoted(unknown[0])}; {has}.")
     for name, size in sizes.items():
-        if isinstance(size, bool) or not isinstance(size, int) or not 0 < size <= LARGEST_DIMENSION:
+        if not _is_size(size):
             raise FreeDimensionsMissing(
                 f"The free dimension {name} cannot be {size!r}; give a whole number of 1 or more, as in --dim {name}=1."
             )
     if missing := [name for name in described.free_dimensions if name not in sizes]:
         raise FreeDimensionsMissing(" ".join(_missing_sentence(described, name) for name in missing))
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= LARGEST_DIMENSION
 
 
 def _missing_sentence(described: SourceDescription, name: str) -> str:
@@ -123,11 +154,14 @@ def _copy_source(model: Path, described: SourceDescription, folder: Path) -> Non
 def _convert(scratch: Path, target: Target, sizes: dict[str, int], limits: Limits, cancelled: Cancelled | None) -> Json:
     job = {"soc_model": target.soc_model, "free_dimensions": sizes}
     outcome = run_child(CHILD + "convert", job, scratch=scratch, limits=limits, cancelled=cancelled, site_packages=True)
+    answer: Json = outcome.value or {}
+    refused: Json | None = answer.get("refused")
+    if (outcome.ending is Ending.FAILED or (refused and not refused["nodes"])) and _is_full(scratch):
+        raise no_space("conversion", diagnosis(outcome))
     if outcome.ending is not Ending.DONE:
         raise broken_end(outcome, limits, "conversion")
-    answer: Json = outcome.value
-    if "refused" in answer:
-        raise _refusal(answer["refused"], outcome, target)
+    if refused:
+        raise _refusal(refused, outcome, target)
     if not answer["dlc"]:
         raise ModelRejected(
             "Nothing is left of the model to compile: all its outputs are constant.", diagnosis(outcome)
@@ -135,15 +169,29 @@ def _convert(scratch: Path, target: Target, sizes: dict[str, int], limits: Limit
     return answer
 
 
+def _is_full(scratch: Path) -> bool:
+    """Native code does not say that it could not write, and a full disk must not count against the model."""
+    written = sum(file.stat().st_size for file in (scratch / SOURCE_FOLDER).rglob("*") if file.is_file())
+    return shutil.disk_usage(scratch).free < 2 * written + SPARE_BYTES
+
+
 def _refusal(refused: Json, outcome: ChildOutcome, target: Target) -> ModelRejected:
-    nodes = refused["nodes"]
+    nodes = tuple(UnsupportedNode(node["label"], node["op_type"], node["reason"]) for node in refused["nodes"])
     if nodes:
-        count = "One node" if len(nodes) == 1 else f"{len(nodes)} nodes"
-        told = " ".join(node_sentence(node) for node in nodes)
-        return ModelRejected(f"{count} of the model cannot run on {target.name}. {told}", diagnosis(outcome))
+        return NodesUnsupported(_nodes_sentence(nodes, target), diagnosis(outcome), nodes=nodes)
     causes = [reason.sentence for reason in explain(outcome.log) if not reason.consequence]
     reason = causes[0] if causes else f"The converter says: {refused['message'].strip()}"
     return ModelRejected(f"The model cannot be converted for {target.name}. {reason}", diagnosis(outcome))
+
+
+def _nodes_sentence(nodes: tuple[UnsupportedNode, ...], target: Target) -> str:
+    """Each reason once, after all the nodes that have it."""
+    by_reason: dict[str, list[str]] = {}
+    for node in nodes:
+        by_reason.setdefault(node.reason, []).append(f"{node.label} ({node.op_type})")
+    told = " ".join(f"{', '.join(labels)}: {reason}." for reason, labels in by_reason.items())
+    count = "One node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+    return f"{count} of the model cannot run on {target.name}. {told}"
 
 
 def _notes(described: SourceDescription, sizes: dict[str, int]) -> tuple[str, ...]:

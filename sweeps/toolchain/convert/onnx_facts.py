@@ -11,6 +11,7 @@ from typing import Any
 import onnx
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
+from sweeps.toolchain.convert.archives import quoted
 from sweeps.toolchain.convert.provider_log import ADVICE
 
 Json = dict[str, Any]
@@ -65,12 +66,11 @@ def set_dimensions(model: ModelProto, sizes: dict[str, int]) -> None:
                 dim.dim_value = size
 
 
-def node_label(model: ModelProto, index: int, op_type: str) -> str:
-    """How to point at a node without a name: by what it produces."""
-    nodes = model.graph.node
-    if 0 <= index < len(nodes) and nodes[index].op_type == op_type and nodes[index].output:
-        return f"the one that produces {nodes[index].output[0]}"
-    return "without a name"
+def node_label(node: NodeProto | None) -> str:
+    """How a sentence begins that is about this node; one without a name is known by what it produces."""
+    if node is not None and node.name:
+        return f"Node {quoted(node.name)}"
+    return f"The node that produces {quoted(node.output[0])}" if node is not None and node.output else "A node"
 
 
 def _values(model: ModelProto) -> Iterator[ValueInfoProto]:
@@ -191,8 +191,7 @@ def unsupported(model: ModelProto) -> list[Json]:
     told = []
     for node in nodes:
         if reason := _why_unsupported(node, produced, readers, constants):
-            label = node.name or f"the one that produces {node.output[0] if node.output else 'nothing'}"
-            told.append({"name": label, "op_type": node.op_type, "reason": reason})
+            told.append({"label": node_label(node), "op_type": node.op_type, "reason": reason})
     return told
 
 
@@ -213,11 +212,9 @@ _CONSTANT_SOURCES = {"Constant", "DequantizeLinear", "Identity", "Cast"}
 
 def _becomes_float_matmul(node: NodeProto, readers: dict[str, list[NodeProto]]) -> bool:
     """The execution provider takes dynamic quantization, multiplication and Cast together for one float operation."""
-    if node.op_type == "DynamicQuantizeLinear":
-        return all(_becomes_float_matmul(reader, readers) for reader in readers.get(node.output[0], [])) and bool(
-            readers.get(node.output[0])
-        )
     after = readers.get(node.output[0], [])
+    if node.op_type == "DynamicQuantizeLinear":
+        return bool(after) and all(_becomes_float_matmul(reader, readers) for reader in after)
     return node.op_type == "MatMulInteger" and [reader.op_type for reader in after] == ["Cast"]
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
 
 from sweeps.toolchain.convert.archives import ArchiveProblem, Entry, check_entries, quoted
-from sweeps.toolchain.convert.content import SourceKind, onnx_members, recognise
+from sweeps.toolchain.convert.content import Content, SourceKind, onnx_members, recognise
 from sweeps.toolchain.convert.sources import (
     MODEL_FILE,
     DataFile,
@@ -22,6 +23,7 @@ from sweeps.toolchain.convert.sources import (
     length_problem,
     location_problem,
 )
+from sweeps.toolchain.endings import telling_a_full_disk
 
 CHUNK_BYTES = 2**20
 
@@ -34,11 +36,24 @@ def prepare_source(paths: Sequence[Path], work: Path, *, search_beside: bool = T
     """
     if not paths:
         raise SourceRejected("No model was given. Send the DLC or the ONNX model.")
+    content = recognise(paths[0])
+    if len(paths) == 1 and content.kind is SourceKind.DLC and not content.problem:
+        return paths[0]
+    with telling_a_full_disk("preparation of the model"), _kept_if_done(work) as folder:
+        if len(paths) == 1:
+            return _single(paths[0], content, folder, search_beside)
+        model = _model_among(paths)
+        return _collect(model, _by_name([path for path in paths if path != model]), folder, search_beside)
+
+
+@contextlib.contextmanager
+def _kept_if_done(work: Path) -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="source-", dir=work))
-    if len(paths) == 1 and (only := _single(paths[0], folder, search_beside)):
-        return only
-    model = _model_among(paths)
-    return _collect(model, _by_name([path for path in paths if path != model]), folder, search_beside)
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _by_name(paths: Sequence[Path]) -> dict[str, Path]:
@@ -49,8 +64,7 @@ def _by_name(paths: Sequence[Path]) -> dict[str, Path]:
     return named
 
 
-def _single(path: Path, folder: Path, search_beside: bool) -> Path | None:
-    content = recognise(path)
+def _single(path: Path, content: Content, folder: Path, search_beside: bool) -> Path:
     if content.problem:
         raise SourceRejected(content.problem)
     if content.kind is SourceKind.ZIP:
@@ -60,8 +74,6 @@ def _single(path: Path, folder: Path, search_beside: bool) -> Path | None:
             return _collect(model, unpacked, folder, search_beside=False, name=path.name)
         finally:
             shutil.rmtree(folder / "unpacked")
-    if content.kind is SourceKind.DLC:
-        return path
     return _collect(path, {}, folder, search_beside)
 
 

@@ -116,7 +116,7 @@ def _reason(block: _Block) -> str:
     if reason := _known(KNOWN_REASONS, block.reason) or _known(VALIDATOR_REASONS, block.said_before):
         return reason
     if causes := [reason.sentence for reason in explain(block.said_before) if not reason.consequence]:
-        return causes[0].removeprefix(f'{block.op_type} in node "{block.name}" ').rstrip(".")
+        return _about_it(causes[0], block)
     errors = [error.strip() for error in QNN_ERROR.findall(block.said_before)]
     telling = [error for error in errors if not error.startswith(UNTELLING)]
     if telling:
@@ -126,6 +126,12 @@ def _reason(block: _Block) -> str:
         if errors
         else f"the converter says: {block.reason.rstrip('.')}"
     )
+
+
+def _about_it(sentence: str, block: _Block) -> str:
+    """The sentence follows the node's name: it need not say it again."""
+    named = f'{block.op_type} in node "{block.name}" '
+    return (f"it {sentence.removeprefix(named)}" if sentence.startswith(named) else sentence).rstrip(".")
 
 
 def _known(reasons: Iterable[tuple[re.Pattern[str], str]], text: str) -> str | None:

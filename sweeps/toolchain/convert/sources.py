@@ -10,7 +10,7 @@ from typing import Any
 from sweeps.toolchain.base import Cancelled
 from sweeps.toolchain.convert.archives import is_plain_location, quoted
 from sweeps.toolchain.convert.content import Content, SourceKind, recognise
-from sweeps.toolchain.endings import broken_end
+from sweeps.toolchain.endings import broken_end, telling_a_full_disk
 from sweeps.toolchain.errors import LimitReached, ModelRejected
 from tunerweb.work.child import Ending, Limits, run_child
 from tunerweb.work.scratch import scratch_root
@@ -72,7 +72,8 @@ def describe_source(
 ) -> SourceDescription:
     """Recognise a file by its content; an ONNX model is parsed in a child, the rest is never parsed at all.
 
-    `name` is what people know the file by when it has another on disk. Whatever the file is, the answer is a description. Raise `ToolFailed` or `Cancelled` when the child did not answer.
+    `name` is what people know the file by when it has another on disk. Whatever the file is, the answer is a
+    description. Raise `ToolFailed` or `Cancelled` when the child did not answer.
     """
     name = name or path.name
     content = recognise(path, name)
@@ -89,7 +90,7 @@ def describe_source(
 
 
 def _inspect(path: Path, limits: Limits, cancelled: Cancelled | None) -> Json:
-    with scratch_root() as scratch:
+    with telling_a_full_disk("inspection"), scratch_root() as scratch:
         (scratch / SOURCE_FOLDER).mkdir()
         shutil.copyfile(path, scratch / SOURCE_FOLDER / MODEL_FILE)
         outcome = run_child(
@@ -120,7 +121,7 @@ def _described(path: Path, name: str, content: Content, facts: Json) -> SourceDe
         op_counts=facts["op_counts"],
         data_files=data_files,
         missing_data_files=tuple(problems),
-        unsupported_nodes=tuple(node_sentence(node) for node in facts["unsupported"]),
+        unsupported_nodes=tuple(_unsupported(node) for node in facts["unsupported"]),
         notes=_notes(inputs, facts),
     )
 
@@ -132,8 +133,8 @@ def _tensors(values: list[Json]) -> tuple[SourceTensor, ...]:
     )
 
 
-def node_sentence(node: Json) -> str:
-    return f"Node {quoted(node['name'])} ({node['op_type']}) is not supported: {node['reason']}."
+def _unsupported(node: Json) -> str:
+    return f"{node['label']} ({node['op_type']}) is not supported: {node['reason']}."
 
 
 def _ep_context_problem(name: str, context: Json | None) -> str | None:

@@ -129,7 +129,7 @@ def test_vtcm_0_is_shown_as_maximum() -> None:
 
 
 def test_a_meaningless_file_is_neither_wrapper_nor_settings() -> None:
-    with pytest.raises(ConfigUnreadable, match="neither the wrapper .* nor HTP settings"):
+    with pytest.raises(ConfigUnreadable, match=r"neither the wrapper .* nor HTP settings"):
         read_config(b'{"backend_extensions":{"htp":{"context_config":{"uuid":"HTP_V73"}}}}')
 
 
