@@ -156,4 +156,6 @@ def can_put(tree: dict[str, Any], path: Path) -> bool:
             return True
         except TypeError:
             return False
+    if isinstance(node, list) and node and isinstance(path[-1], str):
+        return isinstance(_holder(node, path[-1]), dict)
     return node is None or isinstance(node, dict | list)

@@ -50,7 +50,8 @@ class _Normaliser:
         if inner in (GraphConfig, DeviceConfig, CoreConfig):
             draft[key] = self._entries(inner, at, value)
         elif inner:
-            draft[key] = self._keys(inner, at, self._object(at, value))
+            if keys := self._keys(inner, at, self._object(at, value)):
+                draft[key] = keys
         elif key == "finalize_config":
             if finalize_config := self._finalize_config(at, self._object(at, value)):
                 draft[key] = finalize_config
@@ -79,8 +80,6 @@ class _Normaliser:
             self.findings.note(
                 path, f"{listed(others)} passed through as written; the compiler refuses a name that it does not know."
             )
-        if not raw:
-            self.findings.note(path, "finalize_config is empty, which says nothing; it was left out.")
         return draft
 
     def _entries(self, section: type[Section], path: Path, value: Any) -> list[dict[str, Any]]:
@@ -118,6 +117,9 @@ class _Normaliser:
     def _object(self, path: Path, value: Any) -> dict[str, Any]:
         """A section, or several of them in a list, as one object."""
         key = path[-1]
+        if value in ({}, [], [{}]):
+            self.findings.note(path, f"{key} is empty, which says nothing; it was left out.")
+            return {}
         if isinstance(value, dict):
             return value
         if not isinstance(value, list) or not all(isinstance(part, dict) for part in value):

@@ -1,10 +1,11 @@
 """What a size sweep hands out: `size_report.json`, the bundle of binaries and configs, CSV rows."""
 
-from sweeps.reports.bundle import BundleFile, bundle_files, remove_stale, write_bundle
+from sweeps.reports.bundle import REPORT_FILE, BundleFile, bundle_files, remove_stale, write_bundle
 from sweeps.reports.csv_table import csv_rows
 from sweeps.reports.sizes import ram_breakdown, size_report
 
 __all__ = [
+    "REPORT_FILE",
     "BundleFile",
     "bundle_files",
     "csv_rows",

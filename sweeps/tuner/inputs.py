@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,9 @@ NO_TARGET = (
 )
 
 
+LONGEST_SHOWN = 120
+
+
 class BadInput(ValueError):
     """What was handed in cannot be swept. Each of `problems` is a sentence for the person who sent it."""
 
@@ -50,33 +55,35 @@ class Source:
 def prepare_model(
     models: Sequence[Path], target: Target, free_dimensions: Mapping[str, int], work: Path, limits: Limits
 ) -> Source:
-    """Raise `BadInput` for what is no model, `ToolchainError` for one that cannot be converted."""
-    model = existing_file(models[0], "model") if len(models) == 1 else models[0]
-    description = describe_source(model) if len(models) == 1 else None
-    if description and description.kind is SourceKind.DLC:
-        if description.problem:
-            raise BadInput(description.problem)
+    """Raise `BadInput` for a path without a file, `ToolchainError` for what is no model or cannot be converted."""
+    model = prepare_source([existing_file(path, "model") for path in models], work)
+    if describe_source(model).kind is SourceKind.DLC:
         if free_dimensions:
             raise BadInput("--dim gives the free dimensions of an ONNX model; a DLC has none left.")
         return Source(model, converted=False, model_name=None, sha256=sha256_of(model))
-    if description and description.problem:
-        raise BadInput(description.problem)
-    onnx = prepare_source([existing_file(path, "model") for path in models], work)
-    conversion = convert_onnx(onnx, target, free_dimensions=free_dimensions, work=work, limits=limits)
-    return Source(conversion.dlc, True, conversion.model_name, sha256_of(onnx), conversion.notes)
+    sha256 = sha256_of(model)
+    conversion = convert_onnx(model, target, free_dimensions=free_dimensions, work=work, limits=limits)
+    return Source(conversion.dlc, True, conversion.model_name, sha256, conversion.notes)
 
 
 def existing_file(path: Path, what: str) -> Path:
-    if path.is_dir():
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            raise BadInput(f"There is no {what} {shown(path)}.") from None
+        raise BadInput(f"The {what} {shown(path)} cannot be opened: {error.strerror}.") from None
+    if stat.S_ISDIR(mode):
         raise BadInput(f"The {what} {shown(path)} is a folder. Give a file.")
-    if not path.exists():
-        raise BadInput(f"There is no {what} {shown(path)}.")
+    if not stat.S_ISREG(mode):
+        raise BadInput(f"The {what} {shown(path)} is not a regular file.")
     return path
 
 
 def shown(path: Path) -> str:
     """A file name on one line, whatever is in it."""
-    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in str(path))
+    text = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in str(path))
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:40]}...{text[-40:]}"
 
 
 def sha256_of(path: Path) -> str:

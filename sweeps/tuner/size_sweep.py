@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import Any, Protocol
 from devices.targets import Target
 from sweeps.configs import HtpConfig
 from sweeps.ranking import TrialOutcome
-from sweeps.reports import bundle_files, remove_stale, size_report, write_bundle
+from sweeps.reports import REPORT_FILE, bundle_files, remove_stale, size_report, write_bundle
 from sweeps.search_space import invalid_p_values, num_cores_of, parse_p_values, size_sweep_points
 from sweeps.toolchain.base import Session, ToolchainIdentity
 from sweeps.toolchain.qnn.compiler import BundledToolchain
@@ -97,8 +98,9 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
             listener.note(note)
         session = stack.enter_context(toolchain.open(source.dlc, target))
         config, checked = checked_config(document, target, session.graph_names, rebind=source.converted)
-        for finding in (*checked.notes, *checked.warnings):
-            listener.note(sentence_of(finding))
+        if request.config:
+            for finding in (*checked.notes, *checked.warnings):
+                listener.note(sentence_of(finding))
         request.out.mkdir(parents=True, exist_ok=True)
         remove_stale(request.out)
         trials = _compile(request, session, config, target, p_values, listener)
@@ -107,7 +109,8 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
         report = size_report(trials, request.top_k, target, invalid=invalid, about=about)
         dlc = source.dlc if source.converted else None
         write_bundle(request.out, bundle_files(trials, request.top_k, report, target, converted_dlc=dlc))
-        return SweepResult(target, trials, invalid, report, request.out)
+        written = json.loads((request.out / REPORT_FILE).read_bytes())
+        return SweepResult(target, trials, invalid, written, request.out)
 
 
 def _p_values(request: SweepRequest) -> tuple[int, ...] | None:

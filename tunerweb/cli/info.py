@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -51,7 +52,7 @@ def source_document(file: Path, description: SourceDescription) -> Json:
 def onnx_graph(description: SourceDescription) -> Json:
     def tensors(values: Any) -> list[Json]:
         return [
-            {"info": {"name": tensor.name, "dimensions": list(tensor.dimensions), "dataType": tensor.data_type}}
+            {"info": {"name": tensor.name, "dimensions": list(tensor.dims or ()), "dataType": tensor.data_type}}
             for tensor in values
         ]
 
@@ -73,17 +74,20 @@ def print_info(file: Path, description: SourceDescription, document: Json) -> No
     context = document["info"]
     if "buildId" in context:
         arch = (context["contextMetadata"] or {}).get("info", {}).get("dspArch")
-        console.print(
-            f"built by {context['buildId']} for SoC {context['socModel']} (v{arch}), ROM {context['contextBlobSize']:,} bytes"
-        )
+        rom = f"ROM {context['contextBlobSize']:,} bytes"
+        console.print(f"built by {context['buildId']} for SoC {context['socModel']} (v{arch}), {rom}", soft_wrap=True)
     for graph in context["graphs"]:
         print_graph(console, graph["info"])
-    for note in (*description.notes, *([description.problem] if description.problem else [])):
-        console.print(f"note: {escape(note)}")
+    notes = description.notes
+    if description.problem and description.kind is not SourceKind.CONTEXT_BINARY:
+        notes = (*notes, description.problem)
+    for note in notes:
+        console.print(f"note: {escape(note)}", soft_wrap=True)
 
 
 def print_graph(console: Console, graph: Json) -> None:
-    table = Table(title=f"graph {escape(str(graph['graphName']))}", title_justify="left")
+    console.print(f"graph {escape(str(graph['graphName']))}", soft_wrap=True)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("", "tensor", "shape", "type"):
         table.add_column(heading)
     for direction, key in (("in", "graphInputs"), ("out", "graphOutputs")):
@@ -94,7 +98,7 @@ def print_graph(console: Console, graph: Json) -> None:
     console.print(table)
     if footprint := memory_footprint(graph):
         kinds = ", ".join(f"{key} {getattr(footprint, name):,}" for key, name in CONTEXT_KEYS.items())
-        console.print(f"RAM {footprint.ram_bytes:,} bytes: {kinds}")
+        console.print(f"RAM {footprint.ram_bytes:,} bytes: {kinds}", soft_wrap=True)
     elif "graphBlobInfo" in graph:
         console.print("RAM not reported by this build")
     if counts := graph.get("opCounts"):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from sweeps.measurements import CycleOrigin
-from sweeps.ranking import Metric, TrialOutcome, baseline_of, rank, value_of
+from sweeps.ranking import Metric, Ranking, TrialOutcome, baseline_of, rank, value_of
 from sweeps.tuner.size_sweep import SweepResult
 from sweeps.verdict import verdict
 
 NOT_REPORTED = "not reported"
-HEADINGS = {Metric.ROM: "ROM bytes", Metric.RAM: "RAM bytes", Metric.DRAM: "DRAM bytes", Metric.CYCLES: "cycles ~"}
+NOT_COMPARABLE = "n/c"
+HEADINGS = {Metric.ROM: "ROM", Metric.RAM: "RAM", Metric.DRAM: "DRAM", Metric.CYCLES: "cycles ~"}
 
 
 def print_result(result: SweepResult) -> None:
@@ -28,25 +30,28 @@ def print_result(result: SweepResult) -> None:
         if trial.error:
             console.print(f"[dim]failed:[/dim] {escape(trial.label)}: {escape(trial.error)}")
     if origin := cycle_origin(result):
-        console.print(f"[dim]cycles ~ are simulated ({origin}), never a latency.[/dim]")
+        console.print(f"[dim]cycles ~ are simulated ({origin}), never a latency; n/c: not comparable.[/dim]")
     console.print()
-    console.print(escape(verdict(result.trials, result.target).text))
+    for sentence in verdict(result.trials, result.target).sentences:
+        console.print(escape(sentence))
+    console.print()
     console.print(f"Files are in {escape(str(result.out))}{'' if str(result.out).endswith('/') else '/'}.")
 
 
 def ranking_table(result: SweepResult) -> Table:
-    """By ROM; trials that agree in every column are one row."""
-    ranking = rank(result.trials, Metric.ROM, result.target)
-    table = Table(title=f"{result.target.label}, ranked by ROM", title_justify="left")
-    table.add_column("rank", justify="right")
-    table.add_column("P")
+    """By ROM; trials that agree in every column are one row. Sizes in KiB, exact bytes are in size_report.json."""
+    title = f"{result.target.label}, ranked by ROM; sizes in KiB"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("rank", justify="right", no_wrap=True)
+    table.add_column("P", min_width=8)
     for heading in HEADINGS.values():
-        table.add_column(heading, justify="right")
-        table.add_column("Δ %", justify="right")
+        table.add_column(heading, justify="right", no_wrap=True)
+        table.add_column("Δ %", justify="right", no_wrap=True)
+    rankings = {metric: rank(result.trials, metric, result.target) for metric in HEADINGS}
     baseline = baseline_of(result.trials)
-    for entry in ranking.entries:
+    for entry in rankings[Metric.ROM].entries:
         for members in same_rows(entry.trials):
-            table.add_row(entry.rank_label, labels(members), *cells(members[0], baseline))
+            table.add_row(entry.rank_label, labels(members), *cells(members[0], baseline, rankings))
     return table
 
 
@@ -74,13 +79,20 @@ def ranges(numbers: Sequence[int]) -> list[str]:
     return [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
 
 
-def cells(trial: TrialOutcome, baseline: TrialOutcome | None) -> list[str]:
+def cells(trial: TrialOutcome, baseline: TrialOutcome | None, rankings: Mapping[Metric, Ranking]) -> list[str]:
     row: list[str] = []
-    for metric in HEADINGS:
+    for metric, ranking in rankings.items():
         number = value_of(trial, metric)
         base = value_of(baseline, metric) if baseline else None
-        row += [f"{number:,}" if number is not None else NOT_REPORTED, difference(number, base)]
+        comparable = ranking.entry_of(trial) is not None
+        row += [amount(number, metric), difference(number, base) if comparable else NOT_COMPARABLE]
     return row
+
+
+def amount(number: int | None, metric: Metric) -> str:
+    if number is None:
+        return NOT_REPORTED
+    return f"{number:,}" if metric is Metric.CYCLES else f"{number / 1024:,.1f}"
 
 
 def difference(number: int | None, base: int | None) -> str:

@@ -37,7 +37,7 @@ def inspect(_job: Json) -> Json:
         return {"facts": onnx_facts.describe(onnx_facts.load(Path(SOURCE_FOLDER, MODEL_FILE)))}
     except DecodeError:
         return {"unreadable": "it is damaged or cut off: its protobuf structure does not parse"}
-    except onnx_facts.TooLarge as problem:
+    except onnx_facts.UnusableModel as problem:
         return {"unreadable": str(problem)}
 
 

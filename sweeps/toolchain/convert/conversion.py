@@ -81,13 +81,7 @@ def convert_onnx(
     `ToolFailed` or `Cancelled`.
     """
     sizes = dict(free_dimensions or {})
-    described = describe_source(model, cancelled=cancelled)
-    if described.problem:
-        raise SourceRejected(described.problem)
-    if described.kind is not SourceKind.ONNX:
-        raise SourceRejected(
-            f"{quoted(model.name)} is a {described.kind}, not an ONNX model; there is nothing to convert."
-        )
+    described = _described(model, cancelled)
     _check_dimensions(described, sizes)
     _check_precision(described, target)
     with telling_a_full_disk("conversion"), _private_folder(work) as scratch:
@@ -96,6 +90,16 @@ def convert_onnx(
         dlc = scratch.with_suffix(".dlc")
         os.rename(scratch / answer["dlc"], dlc)
     return Conversion(dlc, described.model_name or "", answer["identity"], _notes(described, sizes))
+
+
+def _described(model: Path, cancelled: Cancelled | None) -> SourceDescription:
+    described = describe_source(model, cancelled=cancelled)
+    if described.problem:
+        raise SourceRejected(described.problem)
+    if described.kind is not SourceKind.ONNX:
+        kind = f"{quoted(model.name)} is a {described.kind}, not an ONNX model"
+        raise SourceRejected(f"{kind}; there is nothing to convert.")
+    return described
 
 
 @contextlib.contextmanager

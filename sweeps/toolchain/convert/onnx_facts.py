@@ -24,12 +24,35 @@ WEIGHTED = {"Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN", "Ei
 BATCH_NORM_CONSTANTS = ("scale", "bias", "mean", "variance")
 
 
-class TooLarge(ValueError):
-    """The model has more nodes, or deeper subgraphs, than any real one. The message is the end of a sentence."""
+class UnusableModel(ValueError):
+    """It parses, and no writer makes such a model. The message is the end of a sentence."""
 
 
 def load(path: Path) -> ModelProto:
-    return onnx.load(path, load_external_data=False)
+    """Raise `DecodeError` or `UnusableModel`."""
+    model = onnx.load(path, load_external_data=False)
+    if not all(isinstance(text, str) for text in _texts(model)):
+        raise UnusableModel("it is damaged: a name in it is not text")
+    return model
+
+
+def _texts(model: ModelProto) -> Iterator[Any]:
+    """The texts that are read here. What is not UTF-8 comes out of the parser as bytes."""
+    yield from (model.producer_name, model.producer_version, *(entry.domain for entry in model.opset_import))
+    for node in all_nodes(model):
+        yield from (node.name, node.op_type, *node.input, *node.output, *(item.name for item in node.attribute))
+    for graph in _graphs(model):
+        yield graph.name
+        yield from (text for tensor in graph.initializer for text in _tensor_texts(tensor))
+    yield from (text for tensor in _attribute_tensors(all_nodes(model)) for text in _tensor_texts(tensor))
+    for value in _values(model):
+        yield from (value.name, *(dim.dim_param for dim in value.type.tensor_type.shape.dim))
+
+
+def _tensor_texts(tensor: TensorProto) -> Iterator[Any]:
+    yield tensor.name
+    for entry in tensor.external_data:
+        yield from (entry.key, entry.value)
 
 
 def describe(model: ModelProto) -> Json:
@@ -84,7 +107,7 @@ def _graphs(model: ModelProto) -> Iterator[GraphProto]:
 
 def _subgraphs(graph: GraphProto, depth: int) -> Iterator[GraphProto]:
     if depth > DEEPEST:
-        raise TooLarge(f"it nests subgraphs more than {DEEPEST} deep, which no compiler takes; flatten it")
+        raise UnusableModel(f"it nests subgraphs more than {DEEPEST} deep, which no compiler takes; flatten it")
     yield graph
     for node in graph.node:
         for attribute in node.attribute:
@@ -97,7 +120,7 @@ def all_nodes(model: ModelProto) -> Iterator[NodeProto]:
     for part in (*_graphs(model), *model.functions):
         count += len(part.node)
         if count > MOST_NODES:
-            raise TooLarge(f"it has more than {MOST_NODES} nodes; split it into several models")
+            raise UnusableModel(f"it has more than {MOST_NODES} nodes; split it into several models")
         yield from part.node
 
 

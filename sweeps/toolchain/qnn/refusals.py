@@ -59,8 +59,8 @@ def _known_reason(step: str, messages: Sequence[str], target: Target | None) -> 
         return "The file cannot be loaded as a DLC: it is damaged, cut off, or something else under that name."
     if "No L2TCM size set" in log or "not a multi-VXU SoC" in log:
         return "num_cores is more than one, and this SoC compiles for one core only."
-    reasons = explain(log)
-    return reasons[0].sentence if reasons else None
+    causes = [reason.sentence for reason in explain(log) if not reason.consequence]
+    return " ".join(causes) or None
 
 
 def _first_error(step: str, code: int, messages: Sequence[str]) -> str:

@@ -118,16 +118,10 @@ def several_unsupported(path: Path) -> Path:
 
 
 def ep_context(path: Path, *caches: bytes | None) -> Path:
-    nodes = [
-        helper.make_node(
-            "EPContext",
-            ["x"],
-            [f"y{index}"],
-            name=f"context_{index}",
-            domain="com.microsoft",
-            main_context=1,
-            **({"ep_cache_context": cache} if cache is not None else {}),
-        )
-        for index, cache in enumerate(caches)
-    ]
+    nodes = []
+    for index, cache in enumerate(caches):
+        node = helper.make_node("EPContext", ["x"], [f"y{index}"], name=f"context_{index}", domain="com.microsoft")
+        attributes = {"main_context": 1} | ({} if cache is None else {"ep_cache_context": cache})
+        node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
+        nodes.append(node)
     return write(path, nodes, [floats("x", 1)], [floats(f"y{index}", 1) for index in range(len(caches))])

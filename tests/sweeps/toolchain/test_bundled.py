@@ -225,7 +225,6 @@ def test_what_is_no_dlc_is_refused_as_a_model(toolchain: BundledToolchain, tmp_p
         pass
 
 
-
 @pytest.mark.parametrize("content", [b"", b"\0" * 100, random.Random(3).randbytes(9000)])
 def test_what_is_no_context_binary_is_refused(toolchain: BundledToolchain, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "context.bin"

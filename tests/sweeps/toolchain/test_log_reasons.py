@@ -3,7 +3,7 @@ from __future__ import annotations
 from sweeps.toolchain.log_reasons import DataTypeRow, explain
 
 TOO_LARGE_FOR_VTCM = """
-ERROR:A single op, "q::Crouton" (Op ID: 16), requires 0x2400000 bytes of TCM, which is greater than the TCM size of 0x800000!
+A single op, "q::Crouton", requires 0x2400000 bytes of TCM, which is greater than the TCM size of 0x800000!
 <E> "norm_1" generated: Requires 0x2400000 bytes of TCM, which is greater than the TCM size of 0x800000!
 <E> Failed to finalize graph (id: 1) with err 1002
 <E> Failed to get context binary size with err 0x138b

@@ -100,7 +100,9 @@ def test_an_onnx_model_sweeps_too(swept_onnx: Swept) -> None:
 
 def test_the_winner_of_an_onnx_recompiles_from_its_bundle(swept_onnx: Swept, tmp_path: Path) -> None:
     config = swept_onnx.out / "rom_optimized_config.json"
-    done = tunerweb("sweep", swept_onnx.out / "converted_model.dlc", "--config", config, "--p", 0, "--out", tmp_path / "again")
+    done = tunerweb(
+        "sweep", swept_onnx.out / "converted_model.dlc", "--config", config, "--p", 0, "--out", tmp_path / "again"
+    )
     assert done.returncode == 0, done.stderr
     expected = (swept_onnx.out / "rom_optimized_context_binary.bin").read_bytes()
     assert (tmp_path / "again" / "as_given_context_binary.bin").read_bytes() == expected
