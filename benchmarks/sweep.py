@@ -64,7 +64,8 @@ def run_by_xargs(jobs: Sequence[Path], workers: int) -> None:
 
 def run_sweep(model: Path, soc: str, workers: int, out: Path) -> None:
     command = [str(TUNERWEB), "sweep", str(model), "--soc", soc, "--workers", str(workers), "--out", str(out), "--json"]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def seconds(work: Callable[[], None]) -> float:

@@ -103,12 +103,19 @@ def _check_p_value(graph: GraphConfig, at: Path, findings: Findings) -> None:
     if problem:
         findings.problem(path, f"{problem} Choose another P or leave it to the sweep.", Fix("remove", path))
     elif graph.O != 3:
-        level = f"O={graph.O}" if graph.O else "no O"
-        findings.problem(
-            (*at, "O"),
-            f"P needs O=3; the compiler refuses this (P={p_value} with {level}). Set O to 3.",
-            Fix("set", (*at, "O"), 3),
-        )
+        _check_level(graph, at, p_value, findings)
+
+
+def _check_level(graph: GraphConfig, at: Path, p_value: int, findings: Findings) -> None:
+    path = (*at, "O")
+    level = f"O={graph.O}" if graph.O else "no O"
+    fix = Fix("set", path, 3)
+    if p_value == 0:
+        # Measured: the one P that the compiler takes at every O, and builds as if it were not there.
+        findings.warn(path, f"P=0 sets nothing with {level}; set O to 3 to compile what a sweep calls P=0.", fix)
+    else:
+        sentence = f"P needs O=3; the compiler refuses this (P={p_value} with {level}). Set O to 3."
+        findings.problem(path, sentence, fix)
 
 
 def _check_extended_udma(config: HtpConfig, soc: SocModel | None, findings: Findings) -> None:

@@ -75,7 +75,7 @@ class _Normaliser:
             if value is None:
                 self.findings.note(at, f"{shown(key)} is null, which says nothing; it was left out.")
             else:
-                self._take((read_p_value if key == "P" else read_finalize_value)(key, value), at, draft)
+                self._take((read_p_value if key == "P" else read_finalize_value)(path_text((key,)), value), at, draft)
         if others := [shown(key) for key in draft if key != "P"]:
             self.findings.note(
                 path, f"{listed(others)} passed through as written; the compiler refuses a name that it does not know."

@@ -124,6 +124,9 @@ class Session(Protocol):
     """One model on one target. A context manager: closing it removes its folder and the binaries in it."""
 
     @property
+    def identity(self) -> ToolchainIdentity: ...
+
+    @property
     def graph_names(self) -> tuple[str, ...]: ...
 
     def compile(self, point: Point, *, limits: Limits = ..., cancelled: Cancelled | None = None) -> CompileResult:

@@ -105,7 +105,7 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
         remove_stale(request.out)
         trials = _compile(request, session, config, target, p_values, listener)
         invalid = invalid_p_values(p_values, num_cores_of(config, target))
-        about = _about(source, target, toolchain.identity, trials)
+        about = _about(source, target, session.identity, trials)
         report = size_report(trials, request.top_k, target, invalid=invalid, about=about)
         dlc = source.dlc if source.converted else None
         write_bundle(request.out, bundle_files(trials, request.top_k, report, target, converted_dlc=dlc))

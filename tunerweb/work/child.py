@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -27,6 +28,8 @@ LOG_FILE = "log.txt"
 LOG_HEAD_BYTES = 64 * 1024
 LOG_TAIL_BYTES = 192 * 1024
 POLL_S = 0.05
+# Control characters and the invisible ones that change the direction or the lines of what follows.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 ROOT = Path(__file__).resolve().parents[2]
 BOOT = "import sys; sys.path.insert(0, {root!r}); from tunerweb.work.inside import main; main()"
 OWN_DEATHS = {
@@ -253,4 +256,4 @@ def read_log(path: Path) -> str:
 
 def _printable(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
-    return "".join(char if char.isprintable() or char in "\n\t" else f"\\x{ord(char):02x}" for char in text)
+    return CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)

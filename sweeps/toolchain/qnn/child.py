@@ -56,8 +56,9 @@ def read_source(job: Json) -> Json:
     """The graphs of the DLC in the working directory, as the target's compiler composes them."""
 
     def work(libraries: Libraries, log: NativeLog, clock: Clock) -> Json:
-        compose = Composition(libraries, log, job, clock)
-        return {"graphs": [graph_json(graph) for graph in compose.graphs]}
+        build_id = libraries.build_id
+        composition = Composition(libraries, log, job, clock)
+        return {"build_id": build_id, "graphs": [graph_json(graph) for graph in composition.graphs]}
 
     return _answer(job, work)
 

@@ -38,7 +38,9 @@ class BundledToolchain:
     def identity(self) -> ToolchainIdentity:
         """Raise `ToolFailed` when the libraries cannot be used."""
         with scratch_root() as scratch:
-            answer = self.ask("identify", {}, scratch)
+            return self.identity_of(self.ask("identify", {}, scratch))
+
+    def identity_of(self, answer: Json) -> ToolchainIdentity:
         return ToolchainIdentity(name="bundled", package_version=self.package_version, build_id=answer["build_id"])
 
     def open(self, model: Path, target: Target) -> BundledSession:
@@ -98,6 +100,7 @@ class BundledSession:
             self._dlc = self.folder / DLC_FILE
             shutil.copyfile(self._model, self._dlc)
             self._source = self._read_source()
+            self.identity = self.toolchain.identity_of(self._source)
             self._closing = stack.pop_all()
         return self
 
@@ -154,7 +157,7 @@ class BundledSession:
     def _asks_for_schedule(self) -> bool:
         with self._lock:
             if self._schedule is None:
-                self._schedule = ScheduleProbe(self.toolchain).works_on(self.target)
+                self._schedule = ScheduleProbe(self.toolchain, self.identity).works_on(self.target)
             return self._schedule
 
     def _compile(self, point: Point, limits: Limits, cancelled: Cancelled | None) -> CompileResult:
@@ -166,4 +169,4 @@ class BundledSession:
             os.rename(scratch / BINARY_FILE, binary)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
-        return results.compile_result(answer, outcome, binary, self.toolchain.identity)
+        return results.compile_result(answer, outcome, binary, self.identity)

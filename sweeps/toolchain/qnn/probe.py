@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from devices.targets import Target
+from sweeps.toolchain.base import ToolchainIdentity
 from sweeps.toolchain.errors import ConfigRejected
 from tunerweb.work.scratch import scratch_root
 
@@ -28,14 +29,15 @@ def cache_file() -> Path:
 
 
 class ScheduleProbe:
-    def __init__(self, toolchain: BundledToolchain) -> None:
+    def __init__(self, toolchain: BundledToolchain, identity: ToolchainIdentity) -> None:
         self.toolchain = toolchain
+        self.identity = identity
 
     def works_on(self, target: Target) -> bool:
         """False also where the compiler gives estimates of its own: the schedule would add nothing."""
         if target.soc.estimates:
             return False
-        key = f"{self.toolchain.identity.build_id} {target.soc.soc_model}"
+        key = f"{self.identity.build_id} {target.soc.soc_model}"
         known = _read_cache()
         if key not in known:
             known[key] = self._probe(target)

@@ -7,7 +7,7 @@ import pytest
 
 from devices.targets import DspArch
 from sweeps.configs import check_config, empty_document, read_config, with_p_value
-from tests.sweeps.configs.checks import SM8650, accepted, check, graph, only_problem, sentences, with_p
+from tests.sweeps.configs.checks import SM8650, accepted, check, graph, only_problem, sentences
 
 AIC100 = 63
 
@@ -158,15 +158,6 @@ def test_other_cores_than_the_targets_are_a_problem() -> None:
     assert str(problem.fix) == "set graphs[0].num_cores to 2"
 
 
-def test_a_multi_core_p_is_accepted_with_two_cores() -> None:
-    assert accepted(check(with_p(7, num_cores=2), soc=AIC100)).graphs[0].p_value == 7
-
-
-@pytest.mark.parametrize("p_value", [4, 17, 21, 22, 23])
-def test_a_single_core_p_is_refused_with_two_cores(p_value: int) -> None:
-    assert "needs a single core" in only_problem(check(with_p(p_value, num_cores=2), soc=AIC100)).sentence
-
-
 def test_listed_cores_are_proposed_as_num_cores_on_a_multi_core_soc() -> None:
     checked = check({**graph(), "devices": [{"cores": [{"core_id": 0}, {"core_id": 1}]}]}, soc=AIC100)
     (warning,) = checked.warnings
@@ -238,7 +229,9 @@ def test_more_entries_than_any_model_has_graphs_are_refused() -> None:
 
 
 def test_a_sentence_is_printable_whatever_the_file_holds() -> None:
-    checked = check({"graphs": [{"a\x1b[31m\n\u202e": "\x00", "graph_names": ["\x1b" * 500]}]})
+    checked = check(
+        {"graphs": [{"a\x1b[31m\n\u202e": "\x00", "finalize_config": {"\x1b": []}, "graph_names": ["\x1b" * 500]}]}
+    )
     for problem in checked.problems:
         assert problem.path.isprintable()
         assert problem.sentence.isprintable()
