@@ -12,7 +12,6 @@ import typer
 from sweeps.tuner.inputs import BadInput
 from sweeps.tuner.size_sweep import SweepRequest, run_size_sweep
 from tunerweb.cli.progress import listener_for
-from tunerweb.cli.tables import print_result
 from tunerweb.work.child import Limits
 
 GIB = 2**30
@@ -54,6 +53,9 @@ def sweep(
     if as_json:
         print(json.dumps(result.report, indent=2))
     else:
+        # Imported where it is needed: see `listener_for`.
+        from tunerweb.cli.tables import print_result
+
         print_result(result)
     return 0 if result.delivered else 1
 

@@ -28,6 +28,8 @@ LOG_FILE = "log.txt"
 LOG_HEAD_BYTES = 64 * 1024
 LOG_TAIL_BYTES = 192 * 1024
 POLL_S = 0.05
+STATUS_BYTES = 8192
+MEMORY = re.compile(rb"^(VmHWM|VmRSS):\s*(\d+)", re.MULTILINE)
 # Control characters and the invisible ones that change the direction or the lines of what follows.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 ROOT = Path(__file__).resolve().parents[2]
@@ -149,6 +151,8 @@ class _Watch:
         self.memory_limit = limits.memory_bytes or default_memory_bytes()
         self.peak_memory_bytes: int | None = None
         self.killed_for: Ending | None = None
+        # Kept open: this file is read twenty times a second for each child.
+        self.status = os.open(f"/proc/{process.pid}/status", os.O_RDONLY)
 
     def until_end(self, scratch: Path) -> ChildOutcome:
         try:
@@ -172,6 +176,7 @@ class _Watch:
             _, status, usage = os.wait4(self.process.pid, 0)
         finally:
             os.close(descriptor)
+            os.close(self.status)
         self.process.returncode = os.waitstatus_to_exitcode(status)
         return status, usage
 
@@ -190,14 +195,13 @@ class _Watch:
 
     def _sample_memory(self) -> int | None:
         """Resident bytes now; the high-water mark is kept. None once the process has no memory any more."""
-        fields: dict[str, int] = {}
-        with contextlib.suppress(OSError):
-            for line in Path(f"/proc/{self.process.pid}/status").read_text().splitlines():
-                name, _, value = line.partition(":")
-                if name in ("VmHWM", "VmRSS"):
-                    fields[name] = int(value.split()[0]) * 1024
-        self._raise_peak(fields.get("VmHWM"))
-        return fields.get("VmRSS")
+        try:
+            status = os.pread(self.status, STATUS_BYTES, 0)
+        except ProcessLookupError:
+            return None
+        fields = {name: int(size) * 1024 for name, size in MEMORY.findall(status)}
+        self._raise_peak(fields.get(b"VmHWM"))
+        return fields.get(b"VmRSS")
 
     def _raise_peak(self, sample: int | None) -> None:
         if sample is not None:

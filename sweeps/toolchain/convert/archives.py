@@ -147,7 +147,7 @@ def check_entries(path: Path, entries: Sequence[Entry]) -> None:
     names = [unicodedata.normalize("NFC", entry.name).casefold() for entry in entries]
     if len(set(names)) < len(names):
         raise ArchiveProblem("it holds two files of the same name")
-    _check_overlaps(path, entries)
+    check_layout(path, entries)
 
 
 def _check_name(entry: Entry) -> None:
@@ -175,8 +175,9 @@ def _check_sizes(path: Path, entries: Sequence[Entry]) -> None:
         raise ArchiveProblem(f"it would unpack to {total / 2**30:.1f} GB, more than this machine has room for")
 
 
-def _check_overlaps(path: Path, entries: Sequence[Entry]) -> None:
-    end = 0
+def check_layout(path: Path, entries: Sequence[Entry]) -> None:
+    """Every file of the zip lies in it, on bytes of its own. Raise `ArchiveProblem`."""
+    end, file_bytes = 0, path.stat().st_size
     with path.open("rb") as file:
         for entry in sorted(entries, key=lambda entry: entry.offset):
             if entry.offset < end:
@@ -187,6 +188,8 @@ def _check_overlaps(path: Path, entries: Sequence[Entry]) -> None:
                 raise ArchiveProblem(f"it is damaged at {quoted(entry.name)}")
             name_bytes, extra_bytes = LOCAL.unpack(head)[9:11]
             end = entry.offset + LOCAL.size + name_bytes + extra_bytes + entry.packed_bytes
+            if end > file_bytes:
+                raise ArchiveProblem(f"it is damaged: {quoted(entry.name)} in it does not end within the file")
 
 
 def is_plain_location(text: str) -> bool:

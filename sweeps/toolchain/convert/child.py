@@ -121,8 +121,6 @@ def _provider_errors() -> tuple[type[Exception], ...]:
 def _refusal(message: str) -> Json:
     with _provider_log() as lines:
         nodes = refused_nodes(lines)
-    if not nodes:
-        return {"nodes": [], "message": message}
     model = onnx_facts.load(Path(SOURCE_FOLDER, MODEL_FILE))
     known = {node.name: node for node in onnx_facts.all_nodes(model) if node.name}
     # The provider inserts nodes of its own; what is said of them follows from the model's.

@@ -9,7 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO
 
-from sweeps.toolchain.convert.archives import ArchiveProblem, Entry, quoted, read_directory
+from sweeps.toolchain.convert.archives import ArchiveProblem, Entry, check_layout, quoted, read_directory
 
 CONTEXT_BINARY_HEAD = bytes.fromhex("0000000200000003")
 ZIP_HEADS = (b"PK\3\4", b"PK\5\6")
@@ -114,6 +114,7 @@ def _unknown(name: str, head: bytes) -> str:
 def _zip(path: Path, name: str, file: BinaryIO, file_bytes: int) -> Content:
     try:
         members = read_directory(path)
+        check_layout(path, members)
     except ArchiveProblem as problem:
         if _first_member(file) in DLC_MEMBERS or path.suffix.lower() == ".dlc":
             sentence = f"{name} begins like a DLC, but {problem}; copy or upload the DLC again."

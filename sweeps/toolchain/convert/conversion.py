@@ -15,6 +15,7 @@ from devices.targets import Target
 from sweeps.toolchain.base import Cancelled
 from sweeps.toolchain.convert.archives import quoted
 from sweeps.toolchain.convert.content import SourceKind
+from sweeps.toolchain.convert.session_errors import session_error
 from sweeps.toolchain.convert.sources import (
     CHILD,
     MODEL_FILE,
@@ -22,6 +23,7 @@ from sweeps.toolchain.convert.sources import (
     SourceDescription,
     SourceRejected,
     describe_source,
+    size_problem,
 )
 from sweeps.toolchain.endings import broken_end, diagnosis, no_space, telling_a_full_disk
 from sweeps.toolchain.errors import ModelRejected
@@ -83,6 +85,8 @@ def convert_onnx(
     sizes = dict(free_dimensions or {})
     described = _described(model, cancelled)
     _check_dimensions(described, sizes)
+    if problem := size_problem((*described.inputs, *described.outputs), sizes):
+        raise ModelRejected(problem)
     _check_precision(described, target)
     with telling_a_full_disk("conversion"), _private_folder(work) as scratch:
         _copy_source(model, described, scratch / SOURCE_FOLDER)
@@ -168,7 +172,7 @@ def _convert(scratch: Path, target: Target, sizes: dict[str, int], limits: Limit
         raise _refusal(refused, outcome, target)
     if not answer["dlc"]:
         raise ModelRejected(
-            "Nothing is left of the model to compile: all its outputs are constant.", diagnosis(outcome)
+            "Nothing is left of the model to compile: its outputs are constants, or its own inputs.", diagnosis(outcome)
         )
     return answer
 
@@ -184,7 +188,7 @@ def _refusal(refused: Json, outcome: ChildOutcome, target: Target) -> ModelRejec
     if nodes:
         return NodesUnsupported(_nodes_sentence(nodes, target), diagnosis(outcome), nodes=nodes)
     causes = [reason.sentence for reason in explain(outcome.log) if not reason.consequence]
-    reason = causes[0] if causes else f"The converter says: {refused['message'].strip()}"
+    reason = causes[0] if causes else session_error(refused["message"])
     return ModelRejected(f"The model cannot be converted for {target.name}. {reason}", diagnosis(outcome))
 
 

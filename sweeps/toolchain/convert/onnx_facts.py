@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ FLOATS = {TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.DOUBLE, TensorProt
 TWO_IN_A_BYTE = {TensorProto.INT4, TensorProto.UINT4, TensorProto.FLOAT4E2M1}
 QUANTIZING = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "ConvInteger"}
 WEIGHTED = {"Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN", "Einsum"}
+ONNX_DOMAIN = "ai.onnx"
+PROVIDED_DOMAINS = ("com.microsoft", "com.ms.", "ai.onnx.", "org.pytorch.aten")
 BATCH_NORM_CONSTANTS = ("scale", "bias", "mean", "variance")
 
 
@@ -212,10 +214,29 @@ def unsupported(model: ModelProto) -> list[Json]:
         for name in node.input:
             readers.setdefault(name, []).append(node)
     told = []
+    unknown = _unknown_operations(model)
     for node in nodes:
-        if reason := _why_unsupported(node, produced, readers, constants):
+        if reason := unknown(node) or _why_unsupported(node, produced, readers, constants):
             told.append({"label": node_label(node), "op_type": node.op_type, "reason": reason})
     return told
+
+
+def _unknown_operations(model: ModelProto) -> Callable[[NodeProto], str | None]:
+    """Why nobody can know what a node does. Domains that are not ONNX's own are left to the execution provider."""
+    imports = [*model.opset_import, *(entry for function in model.functions for entry in function.opset_import)]
+    opsets = {entry.version for entry in imports if entry.domain in ("", ONNX_DOMAIN)} or {1}
+    own = {(function.domain, function.name) for function in model.functions}
+
+    def why(node: NodeProto) -> str | None:
+        domain = node.domain or ONNX_DOMAIN
+        if (node.domain, node.op_type) in own or domain.startswith(PROVIDED_DOMAINS):
+            return None
+        if domain != ONNX_DOMAIN:
+            return f"it is a custom operation of the domain {quoted(domain)}, replace it with operations of ONNX"
+        known = any(onnx.defs.has(node.op_type, version, "") for version in opsets)
+        return None if known else f"ONNX has no such operation in opset {max(opsets)}, replace it or export anew"
+
+    return why
 
 
 def _why_unsupported(
@@ -235,7 +256,7 @@ _CONSTANT_SOURCES = {"Constant", "DequantizeLinear", "Identity", "Cast"}
 
 def _becomes_float_matmul(node: NodeProto, readers: dict[str, list[NodeProto]]) -> bool:
     """The execution provider takes dynamic quantization, multiplication and Cast together for one float operation."""
-    after = readers.get(node.output[0], [])
+    after = [reader for name in node.output[:1] for reader in readers.get(name, [])]
     if node.op_type == "DynamicQuantizeLinear":
         return bool(after) and all(_becomes_float_matmul(reader, readers) for reader in after)
     return node.op_type == "MatMulInteger" and [reader.op_type for reader in after] == ["Cast"]

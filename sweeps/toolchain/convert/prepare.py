@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -102,14 +102,17 @@ def _collect(
     described = describe_source(prepared, name=title)
     _refuse_unusable(described)
     problems = []
+    locations = {PurePosixPath(item.location) for item in described.data_files}
     for item in described.data_files:
-        source, problem = _find(item, model, others, search_beside)
+        source, problem = _find(item, locations, others)
+        if not (source or problem):
+            source, problem = _beside(item, model.parent, search_beside)
         if source:
             _copy(source, folder / item.location)
             problem = length_problem(item, (folder / item.location).stat().st_size)
         problems += [problem] if problem else []
     if problems:
-        told = "; ".join(problems)
+        told = "; ".join(dict.fromkeys(problems))
         raise SourceRejected(
             f"{quoted(title)} keeps weights in other files: {told}. Send the model and its data files together."
         )
@@ -123,19 +126,28 @@ def _refuse_unusable(described: SourceDescription) -> None:
 
 
 def _find(
-    item: DataFile, model: Path, others: Mapping[str, Path], search_beside: bool
+    item: DataFile, locations: Collection[PurePosixPath], others: Mapping[str, Path]
 ) -> tuple[Path | None, str | None]:
-    """The file that stands for the location, or why there is none."""
+    """The file among those handed in that stands for the location, or why none can; neither when none does."""
+    place = PurePosixPath(item.location)
     if problem := location_problem(item.location):
         return None, problem
-    by_name = {PurePosixPath(given).name: path for given, path in others.items()}
-    given = others.get(item.location) or by_name.get(PurePosixPath(item.location).name)
-    if given:
-        return (given, None) if given.is_file() else (None, f"{quoted(item.location)} is not a regular file")
-    if not search_beside:
-        return None, f"{quoted(item.location)} is missing"
-    problem = data_file_problem(model.parent, item)
-    return (None, problem) if problem else (model.parent / item.location, None)
+    if any(place in other.parents for other in locations):
+        return None, f"{quoted(item.location)} is also the folder of another data file"
+    given = others.get(str(place))
+    if given is None:
+        same_name = {path for name, path in others.items() if PurePosixPath(name).name == place.name}
+        if len(same_name) > 1 or (same_name and sum(other.name == place.name for other in locations) > 1):
+            return None, f"{quoted(place.name)} is the name of several, pack them in a zip with their folders"
+        given = next(iter(same_name), None)
+    if given and not given.is_file():
+        return None, f"{quoted(item.location)} is not a regular file"
+    return given, None
+
+
+def _beside(item: DataFile, folder: Path, allowed: bool) -> tuple[Path | None, str | None]:
+    problem = data_file_problem(folder, item) if allowed else f"{quoted(item.location)} is missing"
+    return (None, problem) if problem else (folder / item.location, None)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -27,6 +27,7 @@ KNOWN_REASONS = (
     (re.compile(r"Operators of type .* are not supported"), NO_SUCH_OPERATION),
     (re.compile(r"doesn't support dynamic (\w+)"), "the {0} must be a constant"),
     (re.compile(r"[Cc]annot get shape|must be static|[Dd]ynamic shape"), "a shape is not known before the model runs"),
+    (re.compile(r"Failed to map Onnx data type"), "it has a data type, such as string, that the NPU does not have"),
     (re.compile(r"If branch op `(\w+)`"), "one of its branches has {0}, which the NPU does not have"),
 )
 VALIDATOR_REASONS = (

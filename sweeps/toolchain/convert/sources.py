@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import shutil
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from sweeps.toolchain.base import Cancelled
@@ -19,6 +21,8 @@ Json = dict[str, Any]
 CHILD = "sweeps.toolchain.convert.child:"
 SOURCE_FOLDER = "source"
 MODEL_FILE = "model.onnx"
+# A tensor of the DSP has 32-bit addresses; the compiler itself fails at a division beyond that.
+MOST_ELEMENTS = 2**32 - 1
 INSPECTION = Limits(wall_s=120.0, cpu_s=120.0)
 
 
@@ -110,7 +114,9 @@ def _described(path: Path, name: str, content: Content, facts: Json) -> SourceDe
     kind = SourceKind.EPCONTEXT_ONNX if facts["ep_context"] else content.kind
     return SourceDescription(
         kind=kind,
-        problem=_ep_context_problem(name, facts["ep_context"]) or _incomplete(name, problems),
+        problem=_ep_context_problem(name, facts["ep_context"])
+        or _incomplete(name, problems)
+        or size_problem((*inputs, *outputs), {}),
         file_bytes=content.file_bytes,
         model_name=facts["model_name"] or None,
         inputs=inputs,
@@ -124,6 +130,17 @@ def _described(path: Path, name: str, content: Content, facts: Json) -> SourceDe
         unsupported_nodes=tuple(_unsupported(node) for node in facts["unsupported"]),
         notes=_notes(inputs, facts),
     )
+
+
+def size_problem(tensors: Iterable[SourceTensor], sizes: Mapping[str, int]) -> str | None:
+    """Why an input or output cannot be held by any NPU; a free dimension without a number counts as 1."""
+    for tensor in tensors:
+        dims = [dim if isinstance(dim, int) else sizes.get(dim, 1) for dim in tensor.dims or ()]
+        elements = math.prod(dims)
+        if elements > MOST_ELEMENTS:
+            shape = " x ".join(map(str, dims))
+            return f"{quoted(tensor.name)} is {shape} elements large, more than an NPU can address; make it smaller."
+    return None
 
 
 def _tensors(values: list[Json]) -> tuple[SourceTensor, ...]:
@@ -174,7 +191,7 @@ def data_file_problem(folder: Path, item: DataFile) -> str | None:
 def location_problem(location: str) -> str | None:
     if not is_plain_location(location):
         return f"{quoted(location)} lies outside the folder of the model and is refused"
-    if location == MODEL_FILE:
+    if PurePosixPath(location).parts[0] == MODEL_FILE:
         return f"{quoted(location)} has the name that the model itself gets, save the model with another data file"
     return None
 
