@@ -104,10 +104,10 @@ def read_config_file(path: Path | None) -> ConfigDocument:
             f"{shown(path)} is the wrapper, and the file of settings that it names, "
             f"{document.config_file_path!r}, is not beside it. Give that file."
         )
-    document = _read(inner)
-    if document.config_file_path is not None:
+    settings = _read(inner)
+    if settings.config_file_path is not None:
         raise BadInput(f"{shown(inner)} is a wrapper again. Give the file of HTP settings.")
-    return document
+    return document.with_settings(settings)
 
 
 def _read(path: Path) -> ConfigDocument:

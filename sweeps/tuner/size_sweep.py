@@ -55,12 +55,14 @@ class Listener(Protocol):
 
     def step(self, text: str) -> None: ...
     def note(self, text: str) -> None: ...
+    def warning(self, text: str) -> None: ...
     def progress(self, progress: Progress) -> None: ...
 
 
 class Silent:
     def step(self, text: str) -> None: ...
     def note(self, text: str) -> None: ...
+    def warning(self, text: str) -> None: ...
     def progress(self, progress: Progress) -> None: ...
 
 
@@ -99,8 +101,10 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
         session = stack.enter_context(toolchain.open(source.dlc, target))
         config, checked = checked_config(document, target, session.graph_names, rebind=source.converted)
         if request.config:
-            for finding in (*checked.notes, *checked.warnings):
+            for finding in checked.notes:
                 listener.note(sentence_of(finding))
+            for finding in checked.warnings:
+                listener.warning(sentence_of(finding))
         request.out.mkdir(parents=True, exist_ok=True)
         remove_stale(request.out)
         trials = _compile(request, session, config, target, p_values, listener)

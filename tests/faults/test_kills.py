@@ -115,5 +115,8 @@ def test_ctrl_c_ends_the_sweep_at_once_with_no_process_and_no_file(tmp_path: Pat
     assert time.monotonic() - started < 2.0
     assert all(gone(pid) for pid in children)
     assert "Traceback" not in output
+    if sweep.process.returncode:
+        assert sweep.process.returncode == 130
+        assert "tunerweb: Stopped by Ctrl+C." in output
     assert_no_file_is_torn(sweep.out)
     assert list((tmp_path / "tmp").iterdir()) == []

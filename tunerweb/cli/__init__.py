@@ -44,9 +44,11 @@ def run(command: Callable[[], Any]) -> int:
     except OSError as error:
         return complain(FAILED, os_sentence(error))
     except (KeyboardInterrupt, typer.Abort):
-        return complain(INTERRUPTED, "Stopped by Ctrl+C. No process was left running and no half-written file.")
+        code = INTERRUPTED
     except TyperException as error:
         return complain(BAD_INPUT, f"{error} Try `tunerweb --help`.")
+    if code == INTERRUPTED:  # typer's own answer to Ctrl+C, too
+        return complain(INTERRUPTED, "Stopped by Ctrl+C. No process was left running and no half-written file.")
     return code if isinstance(code, int) else 0
 
 

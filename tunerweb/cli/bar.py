@@ -41,6 +41,9 @@ class Bar:
     def note(self, text: str) -> None:
         self.bar.console.print(f"[dim]note:[/dim] {escape(text)}", highlight=False)
 
+    def warning(self, text: str) -> None:
+        self.bar.console.print(f"[yellow]warning:[/yellow] {escape(text)}", highlight=False)
+
     def progress(self, progress: SweepProgress) -> None:
         if self.task is None:
             return

@@ -35,6 +35,9 @@ class Lines:
     def note(self, text: str) -> None:
         self._print(f"note: {text}")
 
+    def warning(self, text: str) -> None:
+        self._print(f"warning: {text}")
+
     def progress(self, progress: Progress) -> None:
         if progress.trial:
             self._print(f"[{progress.finished}/{progress.total}] {outcome(progress.trial)}")

@@ -57,6 +57,10 @@ def _known_reason(step: str, messages: Sequence[str], target: Target | None) -> 
         return f"{target.name} does not compute in float16, and this model is a float model: quantize it first."
     if step == "system dlcCreateFromFile":
         return "The file cannot be loaded as a DLC: it is damaged, cut off, or something else under that name."
+    if "only available for DSP architectures" in log:
+        return (
+            "extended_udma needs DSP arch v81 or later, and this target is older. Remove it from the context settings."
+        )
     if "No L2TCM size set" in log or "not a multi-VXU SoC" in log:
         return "num_cores is more than one, and this SoC compiles for one core only."
     causes = [reason.sentence for reason in explain(log) if not reason.consequence]
