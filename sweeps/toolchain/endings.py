@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sweeps.toolchain.errors import Cancelled, Diagnosis, FailureKind, LimitReached, ToolchainError, ToolFailed
 from tunerweb.work.child import ChildOutcome, Ending, Limits
+from tunerweb.work.inside import DISK_FULL
 
 HARMLESS = "unexpected GraphHtpSettings option"  # printed at every compile
 
@@ -77,7 +78,7 @@ def _cancelled(outcome: ChildOutcome, _limits: Limits, work: str) -> ToolchainEr
 
 
 def _failed(outcome: ChildOutcome, _limits: Limits, work: str) -> ToolchainError:
-    if os.strerror(errno.ENOSPC) in outcome.log:
+    if outcome.exit_code == DISK_FULL or os.strerror(errno.ENOSPC) in outcome.log:
         return no_space(work, diagnosis(outcome))
     last = outcome.log_tail[-1] if outcome.log_tail else f"exit code {outcome.exit_code}"
     return ToolFailed(f"The {work} ended without a result: {last}", diagnosis(outcome), FailureKind.INTERNAL)

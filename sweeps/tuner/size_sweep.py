@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from devices.targets import Target
 from sweeps.configs import HtpConfig
 from sweeps.ranking import TrialOutcome
-from sweeps.reports import REPORT_FILE, bundle_files, remove_stale, size_report, write_bundle
+from sweeps.reports import REPORT_FILE, BundleFile, bundle_files, remove_stale, size_report, write_bundle
 from sweeps.search_space import invalid_p_values, num_cores_of, parse_p_values, size_sweep_points
 from sweeps.toolchain.base import Session, ToolchainIdentity
 from sweeps.toolchain.qnn.compiler import BundledToolchain
@@ -112,7 +112,7 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
         about = _about(source, target, session.identity, trials)
         report = size_report(trials, request.top_k, target, invalid=invalid, about=about)
         dlc = source.dlc if source.converted else None
-        write_bundle(request.out, bundle_files(trials, request.top_k, report, target, converted_dlc=dlc))
+        _write(request.out, bundle_files(trials, request.top_k, report, target, converted_dlc=dlc))
         written = json.loads((request.out / REPORT_FILE).read_bytes())
         return SweepResult(target, trials, invalid, written, request.out)
 
@@ -140,6 +140,15 @@ def _compile(
     listener.step(f"Compiling {len(points)} points, {workers} at once")
     runner = PointRunner(session, workers=workers, limits=request.limits, gate=gate, report=listener.progress)
     return tuple(runner.run(points))
+
+
+def _write(out: Path, files: Sequence[BundleFile]) -> None:
+    """The whole bundle or nothing of it: half of one would be taken for a result."""
+    try:
+        write_bundle(out, files)
+    except OSError:
+        remove_stale(out)
+        raise
 
 
 def _about(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -59,6 +60,9 @@ def complain(code: int, *sentences: str) -> int:
 
 
 def os_sentence(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        what_next = "Free some space, or choose another folder with --out."
+        return f"{error.strerror}: the files could not be written. {what_next}"
     what = error.strerror or str(error)
     where = f": {error.filename}" if error.filename else ""
     return f"{what}{where}."

@@ -21,7 +21,8 @@ HEADINGS = {Metric.ROM: "ROM", Metric.RAM: "RAM", Metric.DRAM: "DRAM", Metric.CY
 
 def print_result(result: SweepResult) -> None:
     console = Console(highlight=False)
-    console.print(ranking_table(result))
+    if result.delivered:
+        console.print(ranking_table(result))
     for label, reason in excluded(result):
         console.print(f"[dim]out of the ranking:[/dim] {escape(label)}: {escape(reason)}")
     for reason, p_values in left_out(result):

@@ -6,6 +6,7 @@ Standard library only: every import here is paid at the start of each compile.
 from __future__ import annotations
 
 import ctypes
+import errno
 import importlib
 import json
 import os
@@ -18,6 +19,7 @@ PR_SET_PDEATHSIG = 1
 JOB_FILE = "job.json"
 RESULT_FILE = "result.json"
 PARENT_GONE = 113
+DISK_FULL = 114
 
 
 def die_with_parent(parent_pid: int) -> None:
@@ -52,15 +54,25 @@ def write_result(result: dict[str, Any]) -> None:
     os.rename(partial, RESULT_FILE)
 
 
+def run(entry: str, job: dict[str, Any]) -> None:
+    module, function = entry.split(":")
+    result = getattr(importlib.import_module(module), function)(job)
+    write_result({"value": result, "peak_memory_bytes": peak_memory_bytes()})
+
+
 def main() -> None:
     parent_pid, entry = int(sys.argv[1]), sys.argv[2]
     die_with_parent(parent_pid)
     with open(JOB_FILE) as file:
         job = json.load(file)
     apply_limits(job.pop("cpu_limit_s"))
-    module, function = entry.split(":")
-    result = getattr(importlib.import_module(module), function)(job)
-    write_result({"value": result, "peak_memory_bytes": peak_memory_bytes()})
+    try:
+        run(entry, job)
+    except OSError as error:
+        # The log may be on the full disk too, so the exit code has to tell.
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            os._exit(DISK_FULL)
+        raise
     sys.stdout.flush()
     sys.stderr.flush()
     # Native destructors and exit handlers can crash after the work is done: leave without them.

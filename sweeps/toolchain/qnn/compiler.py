@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from devices.targets import Target
 from sweeps.toolchain.base import Cancelled, CompileResult, Point, ToolchainIdentity
+from sweeps.toolchain.endings import telling_a_full_disk
 from sweeps.toolchain.errors import ConfigRejected, ToolFailed
 from sweeps.toolchain.qnn import options, refusals, results
 from sweeps.toolchain.qnn.child import BINARY_FILE, DLC_FILE
@@ -98,7 +99,8 @@ class BundledSession:
         with contextlib.ExitStack() as stack:
             self.folder = stack.enter_context(scratch_root())
             self._dlc = self.folder / DLC_FILE
-            shutil.copyfile(self._model, self._dlc)
+            with telling_a_full_disk("reading of the model"):
+                shutil.copyfile(self._model, self._dlc)
             self._source = self._read_source()
             self.identity = self.toolchain.identity_of(self._source)
             self._closing = stack.pop_all()
@@ -163,7 +165,8 @@ class BundledSession:
     def _compile(self, point: Point, limits: Limits, cancelled: Cancelled | None) -> CompileResult:
         scratch = self._scratch()
         try:
-            outcome = run_child(COMPILE, self.job(point), scratch=scratch, limits=limits, cancelled=cancelled)
+            with telling_a_full_disk("compile"):
+                outcome = run_child(COMPILE, self.job(point), scratch=scratch, limits=limits, cancelled=cancelled)
             answer = answer_of(outcome, limits, self.target)
             binary = self.folder / f"{scratch.name}.bin"
             os.rename(scratch / BINARY_FILE, binary)

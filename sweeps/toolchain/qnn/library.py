@@ -6,6 +6,7 @@ Standard library only: this runs in the compile child.
 from __future__ import annotations
 
 import collections
+import contextlib
 import ctypes
 import os
 from collections.abc import Callable
@@ -67,7 +68,9 @@ class NativeLog:
         text = line.value.strip()
         if not text.startswith(b"<"):
             text = b"<%s> %s" % (LOG_LETTERS.get(level, b"?"), text)
-        os.write(1, text + b"\n")
+        # On a full disk what counts is the result, whose own failure to be written is told.
+        with contextlib.suppress(OSError):
+            os.write(1, text + b"\n")
         if level <= LOG_LEVEL_WARN or b"DDR bandwidth" in text or b"_bytes=" in text:
             self._kept.append(text)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.conftest import DATA
-from tests.tunerweb.cli.commands import complaint, tunerweb
+from tests.tunerweb.cli.commands import TUNERWEB, complaint, tunerweb
 
 GOLDEN = json.loads((DATA / "golden_sizes.json").read_text())["models"]["sample_detector"]["57"]
 FAILING = {"7", "9", "10", "11", "12", "14", "18"}
@@ -197,17 +197,16 @@ def test_a_sparse_file_of_5_gb_is_refused_at_once(tmp_path: Path) -> None:
     assert complaint(done)
 
 
-def test_a_full_output_disk_is_one_sentence_and_leaves_no_half_file(tmp_path: Path) -> None:
-    """A limit on file size stands for a full disk: the write fails in the middle of a binary."""
+def test_a_binary_that_does_not_fit_is_a_failed_point_and_leaves_no_half_file(tmp_path: Path) -> None:
+    """A limit on file size stands for a full disk: the child cannot write its binary."""
     out = tmp_path / "out"
     script = 'ulimit -f 600; exec "$0" "$@"'
-    from tests.tunerweb.cli.commands import TUNERWEB
-
     command = ["bash", "-c", script, str(TUNERWEB), "sweep", str(DATA / "small.dlc"), "--soc", "57", "--p", "0"]
     done = subprocess.run([*command, "--out", str(out)], capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert [path.name for path in out.iterdir() if path.suffix == ".bin"] == []
+    assert "temporary files is full" in " ".join(done.stdout.split())
+    assert [path.name for path in out.iterdir()] == ["size_report.json"]
 
 
 def test_old_results_are_gone_before_the_sweep_and_kept_when_it_is_refused(tmp_path: Path) -> None:

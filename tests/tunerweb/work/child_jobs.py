@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -30,6 +31,10 @@ def die_of(job: Job) -> None:
 
 def fail(_job: Job) -> None:
     raise RuntimeError("the job found a reason to stop")
+
+
+def fill_the_disk(_job: Job) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def hang(job: Job) -> None:

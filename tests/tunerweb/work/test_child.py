@@ -12,6 +12,7 @@ import pytest
 
 from tests.processes import gone, wait_for_file
 from tunerweb.work.child import ChildOutcome, Ending, Limits, run_child
+from tunerweb.work.inside import DISK_FULL
 
 JOBS = "tests.tunerweb.work.child_jobs:"
 
@@ -57,6 +58,11 @@ def test_an_exception_is_a_failure_with_its_reason_in_the_log(tmp_path: Path) ->
     outcome = run("fail", tmp_path)
     assert outcome.ending is Ending.FAILED
     assert "the job found a reason to stop" in outcome.log_tail[-1]
+
+
+def test_a_full_disk_is_told_by_the_exit_code_since_the_log_may_be_lost(tmp_path: Path) -> None:
+    outcome = run("fill_the_disk", tmp_path)
+    assert (outcome.ending, outcome.exit_code) == (Ending.FAILED, DISK_FULL)
 
 
 def test_a_hang_ends_at_the_wall_limit(tmp_path: Path) -> None:
