@@ -80,8 +80,10 @@ class _Judge:
         return sentences
 
     def judgements(self) -> list[str]:
+        if not self.rankings:
+            return ["Nothing that compiled was built as it was asked for, so there is nothing to rank or to ship."]
         flat = [metric for metric, ranking in self.rankings.items() if len(ranking.entries) == 1]
-        if self.rankings and len(flat) == len(self.rankings):
+        if len(flat) == len(self.rankings):
             return [self._flat_sentence(flat)]
         return [self._metric_sentence(metric) for metric in self.rankings]
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from devices.targets import Target
 from sweeps.ranking import Metric, TrialOutcome, as_given_of, best_p_points
-from tunerweb.work.files import publish
+from tunerweb.work.files import publish, remove_partials
 
 REPORT_FILE = "size_report.json"
 DLC_FILE = "converted_model.dlc"
 RUN_EXTENSIONS = "libQnnHtpNetRunExtensions.so"
-STALE = ("rom_optimized*", "ram_optimized*", "as_given_*", REPORT_FILE)
+# The report first: it stands for a complete bundle, also when the removal ends in the middle.
+STALE = (REPORT_FILE, "rom_optimized*", "ram_optimized*", "as_given_*")
 
 
 @dataclass(frozen=True)
@@ -46,18 +47,35 @@ def bundle_files(
 
 
 def write_bundle(folder: Path, files: Sequence[BundleFile]) -> None:
-    """Each file whole or not at all, the report last: with it the bundle is complete. Raises OSError."""
-    for file in files:
-        publish(folder / file.name, file.source)
+    """Each file whole or not at all, the report last: with it the bundle is complete.
+
+    Raises OSError, and then leaves no new file: a part of a bundle would be taken for a result.
+    """
+    written: list[Path] = []
+    try:
+        for file in files:
+            path = folder / file.name
+            is_new = not path.exists()
+            publish(path, file.source)
+            written += [path] if is_new else []
+    except BaseException:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise
 
 
-def remove_stale(folder: Path) -> None:
-    """Remove what an earlier sweep left in the folder; a `converted_model.dlc` only if that sweep's report names it."""
+def remove_stale(folder: Path, *, keep: Collection[Path] = ()) -> None:
+    """Remove what an earlier sweep left in the folder; a `converted_model.dlc` only if that sweep's report names it.
+
+    `keep` holds what the new sweep reads: an exported model or config may be given back from this very folder.
+    """
+    kept = {path.resolve() for path in keep}
     ours = DLC_FILE in _names_in_report(folder / REPORT_FILE)
     stale = [path for pattern in STALE for path in folder.glob(pattern)]
     for path in [*stale, *([folder / DLC_FILE] if ours else [])]:
-        if path.is_file() or path.is_symlink():
+        if (path.is_file() or path.is_symlink()) and path.resolve() not in kept:
             path.unlink()
+    remove_partials(folder)
 
 
 def _optimized(trials: Sequence[TrialOutcome], metric: Metric, k: int, target: Target) -> Iterator[BundleFile]:
@@ -70,6 +88,8 @@ def _trial_files(stem: str, trial: TrialOutcome) -> Iterator[BundleFile]:
     if trial.result is None:
         return
     config = f"{stem}_config.json"
+    # One wrapper per config, naming it without a folder: any pair can be taken out of the bundle and moved. Qualcomm's
+    # tools look for that name in their working directory, so they are started where the pair lies.
     extensions = {"shared_library_path": RUN_EXTENSIONS, "config_file_path": config}
     yield BundleFile(f"{stem}_context_binary.bin", trial.result.binary)
     yield BundleFile(config, _json_bytes(trial.point.config.to_json()))

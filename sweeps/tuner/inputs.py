@@ -21,7 +21,7 @@ from sweeps.configs import (
     read_config,
     target_number_of,
 )
-from sweeps.toolchain.convert import SourceKind, convert_onnx, describe_source, prepare_source
+from sweeps.toolchain.convert import SourceKind, convert_onnx, prepare_source, recognise
 from tunerweb.work.child import Limits
 
 NO_TARGET = (
@@ -57,11 +57,11 @@ def prepare_model(
 ) -> Source:
     """Raise `BadInput` for a path without a file, `ToolchainError` for what is no model or cannot be converted."""
     model = prepare_source([existing_file(path, "model") for path in models], work)
-    if describe_source(model).kind is SourceKind.DLC:
+    if recognise(model).kind is SourceKind.DLC:
         if free_dimensions:
             raise BadInput("--dim gives the free dimensions of an ONNX model; a DLC has none left.")
         return Source(model, converted=False, model_name=None, sha256=sha256_of(model))
-    sha256 = sha256_of(model)
+    sha256 = sha256_of_source(model)
     conversion = convert_onnx(model, target, free_dimensions=free_dimensions, work=work, limits=limits)
     return Source(conversion.dlc, True, conversion.model_name, sha256, conversion.notes)
 
@@ -89,6 +89,15 @@ def shown(path: Path) -> str:
 def sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def sha256_of_source(model: Path) -> str:
+    """Of the file when the model is one file; else of the names and hashes of all files that it consists of."""
+    files = sorted(path for path in model.parent.rglob("*") if path.is_file())
+    if files == [model]:
+        return sha256_of(model)
+    lines = [f"{sha256_of(path)}  {path.relative_to(model.parent)}\n" for path in files]
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def read_config_file(path: Path | None) -> ConfigDocument:

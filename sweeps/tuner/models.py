@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from devices.targets import find_target
-from sweeps.toolchain.convert import SourceKind, describe_source
+from sweeps.toolchain.convert import SourceKind, describe_source, recognise
 from sweeps.toolchain.qnn.compiler import BundledToolchain
 from sweeps.tuner.inputs import BadInput, existing_file
 
@@ -22,7 +22,7 @@ CONTEXT_KEYS = {
 
 
 def is_context_binary(path: Path) -> bool:
-    return path.is_file() and describe_source(path).kind is SourceKind.CONTEXT_BINARY
+    return path.is_file() and recognise(path).kind is SourceKind.CONTEXT_BINARY
 
 
 def graph_names_of(path: Path) -> list[str]:

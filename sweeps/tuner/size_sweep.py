@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from devices.targets import Target
 from sweeps.configs import HtpConfig
 from sweeps.ranking import TrialOutcome
-from sweeps.reports import REPORT_FILE, BundleFile, bundle_files, remove_stale, size_report, write_bundle
+from sweeps.reports import REPORT_FILE, bundle_files, remove_stale, size_report, write_bundle
 from sweeps.search_space import invalid_p_values, num_cores_of, parse_p_values, size_sweep_points
 from sweeps.toolchain.base import Session, ToolchainIdentity
 from sweeps.toolchain.qnn.compiler import BundledToolchain
@@ -27,6 +27,7 @@ from sweeps.tuner.inputs import (
     prepare_model,
     read_config_file,
     sentence_of,
+    shown,
 )
 from sweeps.tuner.running import MemoryGate, PointRunner, Progress, available_memory_bytes, default_workers
 from tunerweb.work.child import Limits
@@ -105,14 +106,13 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
                 listener.note(sentence_of(finding))
             for finding in checked.warnings:
                 listener.warning(sentence_of(finding))
-        request.out.mkdir(parents=True, exist_ok=True)
-        remove_stale(request.out)
+        prepare_folder(request)
         trials = _compile(request, session, config, target, p_values, listener)
         invalid = invalid_p_values(p_values, num_cores_of(config, target))
         about = _about(source, target, session.identity, trials)
         report = size_report(trials, request.top_k, target, invalid=invalid, about=about)
         dlc = source.dlc if source.converted else None
-        _write(request.out, bundle_files(trials, request.top_k, report, target, converted_dlc=dlc))
+        write_bundle(request.out, bundle_files(trials, request.top_k, report, target, converted_dlc=dlc))
         written = json.loads((request.out / REPORT_FILE).read_bytes())
         return SweepResult(target, trials, invalid, written, request.out)
 
@@ -142,13 +142,18 @@ def _compile(
     return tuple(runner.run(points))
 
 
-def _write(out: Path, files: Sequence[BundleFile]) -> None:
-    """The whole bundle or nothing of it: half of one would be taken for a result."""
+def prepare_folder(request: SweepRequest) -> None:
+    """Make the output folder and take an earlier sweep's files away, but not those that this one was given.
+
+    Raise `BadInput` where that is not possible.
+    """
+    out = request.out
+    given = [*request.models, *([request.config] if request.config else [])]
     try:
-        write_bundle(out, files)
-    except OSError:
-        remove_stale(out)
-        raise
+        out.mkdir(parents=True, exist_ok=True)
+        remove_stale(out, keep=given)
+    except OSError as error:
+        raise BadInput(f"The output folder {shown(out)} cannot be used: {error.strerror}. Choose another.") from None
 
 
 def _about(

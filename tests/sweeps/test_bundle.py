@@ -118,6 +118,33 @@ def test_what_an_earlier_sweep_wrote_is_removed(binaries: Path, out: Path) -> No
     assert list(out.iterdir()) == []
 
 
+def test_what_the_new_sweep_reads_stays(binaries: Path, out: Path) -> None:
+    dlc = binaries / "converted.dlc"
+    dlc.write_bytes(b"dlc")
+    write_bundle(out, list(files_of(kept(trial(0), binaries), converted_dlc=dlc).values()))
+    inputs = [out / "converted_model.dlc", out / "sub" / ".." / "rom_optimized_config.json"]
+    (out / "sub").mkdir()
+    remove_stale(out, keep=inputs)
+    assert sorted(path.name for path in out.iterdir()) == ["converted_model.dlc", "rom_optimized_config.json", "sub"]
+
+
+def test_the_report_is_the_first_to_go(binaries: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_bundle(out, list(files_of(kept(trial(0), binaries)).values()))
+    removed: list[str] = []
+    monkeypatch.setattr(Path, "unlink", lambda path, missing_ok=False: removed.append(path.name))
+    remove_stale(out)
+    assert removed[0] == "size_report.json"
+
+
+def test_a_bundle_that_cannot_be_written_leaves_no_part_of_itself(out: Path) -> None:
+    (out / "kept_config.json").write_text("old")
+    missing = BundleFile("rom_optimized_context_binary.bin", out / "missing")
+    files = [BundleFile("kept_config.json", b"new"), BundleFile("as_given_config.json", b"{}"), missing]
+    with pytest.raises(FileNotFoundError):
+        write_bundle(out, files)
+    assert [path.name for path in out.iterdir()] == ["kept_config.json"]
+
+
 def test_other_files_stay(out: Path) -> None:
     names = ["model.onnx", "notes.txt", "my_rom_optimized_config.json", "as_given.txt"]
     for name in names:

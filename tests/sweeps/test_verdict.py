@@ -126,6 +126,13 @@ def test_a_baseline_that_was_not_built_as_asked_is_no_reference() -> None:
     )
 
 
+def test_nothing_is_shipped_when_nothing_was_built_as_asked() -> None:
+    wrong = [trial(p, granted=GrantedOptions(p_value=3)) for p in (0, 1)]
+    assert sentences(*wrong)[-1] == (
+        "Nothing that compiled was built as it was asked for, so there is nothing to rank or to ship."
+    )
+
+
 def test_why_a_reference_is_out_is_said_once() -> None:
     wrong = trial(0, rom=1, ram=1, granted=GrantedOptions(p_value=3))
     assert sum("requested" in text for text in sentences(wrong, trial(1), trial(2, rom=9))) == 1

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 MODE = 0o666  # less what the umask takes away
+PARTIAL_PREFIX, PARTIAL_SUFFIX = ".tunerweb-", ".partial"
 NO_UNNAMED_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)
 
 
@@ -28,6 +29,13 @@ def publish(path: Path, source: bytes | Path) -> None:
             os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def remove_partials(folder: Path) -> None:
+    """Remove what a kill inside `publish` left. Nobody may be publishing in the folder meanwhile."""
+    for path in folder.glob(f"{PARTIAL_PREFIX}*{PARTIAL_SUFFIX}"):
+        if path.is_file():
+            path.unlink()
 
 
 def _publish(folder: int, path: Path, source: bytes | Path) -> None:
@@ -84,4 +92,4 @@ def _link(descriptor: int, folder: int, path: Path) -> None:
 
 
 def _hidden_name(path: Path) -> Path:
-    return path.with_name(f".{secrets.token_hex(8)}.partial")
+    return path.with_name(f"{PARTIAL_PREFIX}{secrets.token_hex(8)}{PARTIAL_SUFFIX}")

@@ -1,6 +1,6 @@
 """Models as they are handed in: recognised, completed, and for ONNX converted to DLC."""
 
-from sweeps.toolchain.convert.content import SourceKind
+from sweeps.toolchain.convert.content import SourceKind, recognise
 from sweeps.toolchain.convert.conversion import (
     Conversion,
     FreeDimensionsMissing,
@@ -30,4 +30,5 @@ __all__ = [
     "convert_onnx",
     "describe_source",
     "prepare_source",
+    "recognise",
 ]

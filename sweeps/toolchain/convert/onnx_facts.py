@@ -40,9 +40,11 @@ def load(path: Path) -> ModelProto:
 
 def _texts(model: ModelProto) -> Iterator[Any]:
     """The texts that are read here. What is not UTF-8 comes out of the parser as bytes."""
-    yield from (model.producer_name, model.producer_version, *(entry.domain for entry in model.opset_import))
+    yield from (model.producer_name, model.producer_version, *(entry.domain for entry in _opset_imports(model)))
+    yield from (text for function in model.functions for text in (function.domain, function.name))
     for node in all_nodes(model):
-        yield from (node.name, node.op_type, *node.input, *node.output, *(item.name for item in node.attribute))
+        yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
+        yield from (attribute.name for attribute in node.attribute)
     for graph in _graphs(model):
         yield graph.name
         yield from (text for tensor in graph.initializer for text in _tensor_texts(tensor))
@@ -221,10 +223,14 @@ def unsupported(model: ModelProto) -> list[Json]:
     return told
 
 
+def _opset_imports(model: ModelProto) -> Iterator[Any]:
+    for part in (model, *model.functions):
+        yield from part.opset_import
+
+
 def _unknown_operations(model: ModelProto) -> Callable[[NodeProto], str | None]:
     """Why nobody can know what a node does. Domains that are not ONNX's own are left to the execution provider."""
-    imports = [*model.opset_import, *(entry for function in model.functions for entry in function.opset_import)]
-    opsets = {entry.version for entry in imports if entry.domain in ("", ONNX_DOMAIN)} or {1}
+    opsets = {entry.version for entry in _opset_imports(model) if entry.domain in ("", ONNX_DOMAIN)} or {1}
     own = {(function.domain, function.name) for function in model.functions}
 
     def why(node: NodeProto) -> str | None:

@@ -21,7 +21,7 @@ Json = dict[str, Any]
 CHILD = "sweeps.toolchain.convert.child:"
 SOURCE_FOLDER = "source"
 MODEL_FILE = "model.onnx"
-# A tensor of the DSP has 32-bit addresses; the compiler itself fails at a division beyond that.
+# The DSP has 32-bit addresses. What is far larger hangs the compiler, and 2**60 elements crash it (SIGFPE).
 MOST_ELEMENTS = 2**32 - 1
 INSPECTION = Limits(wall_s=120.0, cpu_s=120.0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,15 @@ def float_cnn(path: Path) -> Path:
     ]
     constants = [weights("w", 4, 3, 3, 3), constant("shape", np.array([1, 144])), weights("fc", 144, 5)]
     return write(path, nodes, [floats("x", 1, 3, 8, 8)], [floats("y", 1, 5)], constants)
+
+
+def relocated(path: Path, *locations: str) -> Path:
+    """The external tensors of a saved model say that they lie elsewhere."""
+    model = onnx.load(path, load_external_data=False)
+    for tensor, location in zip(model.graph.initializer, locations, strict=True):
+        tensor.external_data[0].value = location
+    path.write_bytes(model.SerializeToString())
+    return path
 
 
 def token_lookup(path: Path, location: str = "tiny.onnx.data") -> Path:
@@ -117,6 +127,16 @@ def several_unsupported(path: Path) -> Path:
     return write(path, nodes, [floats("x", 1, 3, 3)], [floats("y", 1, 3, 3), floats("d", 1)])
 
 
+def custom_operations(path: Path) -> Path:
+    """Two operations that ONNX does not know: one of a domain of its own, one that no opset has."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"], name="relu"),
+        helper.make_node("Blur", ["r"], ["b"], name="blur_1", domain="our.own"),
+        helper.make_node("Sharpen", ["b"], ["y"], name="sharpen_1"),
+    ]
+    return write(path, nodes, [floats("x", 1, 8)], [floats("y", 1, 8)])
+
+
 def ep_context(path: Path, *caches: bytes | None) -> Path:
     nodes = []
     for index, cache in enumerate(caches):
@@ -125,3 +145,10 @@ def ep_context(path: Path, *caches: bytes | None) -> Path:
         node.attribute.extend(helper.make_attribute(name, value) for name, value in attributes.items())
         nodes.append(node)
     return write(path, nodes, [floats("x", 1)], [floats(f"y{index}", 1) for index in range(len(caches))])
+
+
+def packed(path: Path, files: dict[str, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path

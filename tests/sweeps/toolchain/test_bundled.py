@@ -181,6 +181,13 @@ def test_each_bad_end_is_a_result_of_its_own(
     assert found.diagnosis.peak_memory_bytes > 40 * 2**20
 
 
+def test_a_model_that_really_crashes_the_compiler_is_a_result(toolchain: BundledToolchain) -> None:
+    """A Relu of 2**60 elements, converted from ONNX: build v2.51.0.260929181845 divides by zero."""
+    with toolchain.open(DATA / "crashing.dlc", SM8650) as session, pytest.raises(ToolFailed) as caught:
+        session.compile(point(0, session.graph_names))
+    assert (caught.value.kind, caught.value.diagnosis.signal) == (FailureKind.CRASH, signal.SIGFPE)
+
+
 def test_a_refusal_is_a_result_of_its_own(session: BundledSession) -> None:
     with pytest.raises(ConfigRejected, match="no option named not_an_option") as caught:
         compile_graph(session, O=3, finalize_config={"not_an_option": 1})

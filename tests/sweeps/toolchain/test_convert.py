@@ -16,6 +16,7 @@ from sweeps.toolchain.convert import (
     prepare_source,
 )
 from sweeps.toolchain.convert.provider_log import refused_nodes
+from sweeps.toolchain.convert.session_errors import session_error
 from sweeps.toolchain.errors import Cancelled, FailureKind, LimitReached, ModelRejected
 from sweeps.toolchain.qnn.compiler import BundledToolchain
 from tests.sweeps.toolchain import onnx_models
@@ -144,6 +145,51 @@ def test_all_unsupported_nodes_are_named_at_once(tmp_path: Path) -> None:
     labels = {node.label for node in caught.value.nodes}
     assert labels == {'Node "det_1"', 'The node that produces "y"'}
     assert str(caught.value).startswith("2 nodes of the model cannot run on SM8650.")
+
+
+def test_operations_that_onnx_does_not_know_are_all_named(tmp_path: Path) -> None:
+    with pytest.raises(NodesUnsupported) as caught:
+        convert_onnx(onnx_models.custom_operations(tmp_path / "m.onnx"), SM8650, work=tmp_path)
+    assert [node.label for node in caught.value.nodes] == ['Node "blur_1"', 'Node "sharpen_1"']
+
+
+def test_a_model_of_which_nothing_is_left_is_refused(tmp_path: Path) -> None:
+    model = onnx_models.write(tmp_path / "m.onnx", [], [onnx_models.floats("x", 1, 8)], [onnx_models.floats("x", 1, 8)])
+    with pytest.raises(ModelRejected, match="Nothing is left of the model to compile"):
+        convert_onnx(model, SM8650, work=tmp_path)
+
+
+def test_a_shape_that_no_npu_can_address_is_refused_with_the_given_dimension(tmp_path: Path) -> None:
+    model = onnx_models.free_batch(tmp_path / "m.onnx")
+    with pytest.raises(ModelRejected, match="2147483647 x 3 x 32 x 32 elements large"):
+        convert_onnx(model, SM8650, free_dimensions={"N": 2**31 - 1}, work=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("message", "sentence"),
+    [
+        (
+            "Load model from model.onnx failed:/src/core/graph/load.h:46 void validate(const Map&, bool, int) ONNX "
+            "Runtime only *guarantees* support for released versions. Opset 99 is under development and support for "
+            "this is limited. Current official support for domain ai.onnx is till opset 28.",
+            "It uses opset 99 and the converter reads opsets up to 28; export it with an older opset.",
+        ),
+        (
+            "Load model from model.onnx failed:Node (mm) Op (MatMul) [ShapeInferenceError] Incompatible dimensions",
+            'Node "mm" (MatMul) does not fit what it is given: Incompatible dimensions.',
+        ),
+        (
+            "Load model from model.onnx failed:This is an invalid model. Error: the graph is not acyclic.",
+            "It is damaged: some of its nodes depend on their own results.",
+        ),
+        (
+            "Load model from model.onnx failed:/src/core/graph/x.cc:12 Status f(int) Something new.",
+            "The converter says: Something new.",
+        ),
+    ],
+)
+def test_what_the_runtime_says_becomes_a_sentence(message: str, sentence: str) -> None:
+    assert session_error(message) == sentence
 
 
 def test_a_refused_model_leaves_no_file(tmp_path: Path) -> None:

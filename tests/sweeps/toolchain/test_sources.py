@@ -1,26 +1,22 @@
 from __future__ import annotations
 
-import io
 import os
-import stat
 import time
-import zipfile
 from pathlib import Path
 
-import onnx
 import pytest
+from onnx import helper
 
 from devices.targets import find_target
 from sweeps.toolchain.convert import (
     DataFile,
     SourceKind,
-    SourceRejected,
     SourceTensor,
     describe_source,
-    prepare_source,
 )
 from sweeps.toolchain.qnn.compiler import BundledToolchain, installed_libraries
 from tests.sweeps.toolchain import onnx_models
+from tests.sweeps.toolchain.onnx_models import packed
 from tests.sweeps.toolchain.points import point
 
 EVIL_NAME = 'it\'s "quoted"\nand new\x1b[31m'
@@ -31,30 +27,6 @@ def upload(tmp_path: Path) -> Path:
     folder = tmp_path / "upload"
     folder.mkdir()
     return folder
-
-
-@pytest.fixture
-def work(tmp_path: Path) -> Path:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    return folder
-
-
-def packed(path: Path, files: dict[str, bytes]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return path
-
-
-def rejection(paths: list[Path], work: Path) -> str:
-    with pytest.raises(SourceRejected) as caught:
-        prepare_source(paths, work)
-    assert list(work.iterdir()) == []
-    return str(caught.value)
-
-
-# --- what it is ---
 
 
 def test_a_whole_dlc_has_no_problem(small_dlc: Path) -> None:
@@ -70,6 +42,18 @@ def test_a_truncated_dlc_is_named_as_cut_off(missing: int, small_dlc: Path, tmp_
     assert description.kind is SourceKind.DLC
     assert description.problem
     assert "it is cut off" in description.problem
+
+
+def test_a_dlc_whose_part_does_not_end_within_the_file_is_damaged(small_dlc: Path, tmp_path: Path) -> None:
+    content = bytearray(small_dlc.read_bytes())
+    sizes = content.rindex((2272).to_bytes(8, "little") * 2)
+    content[sizes : sizes + 16] = (2**40).to_bytes(8, "little") * 2
+    path = tmp_path / "damaged.dlc"
+    path.write_bytes(content)
+    description = describe_source(path)
+    assert description.kind is SourceKind.DLC
+    assert description.problem
+    assert '"model.params" in it does not end within the file' in description.problem
 
 
 def test_a_zip_renamed_to_dlc_is_named_as_a_zip(tmp_path: Path) -> None:
@@ -190,9 +174,6 @@ def test_a_name_of_300_characters_is_answered(tmp_path: Path) -> None:
     assert describe_source(tmp_path / ("n" * 300)).problem
 
 
-# --- what is in an ONNX model ---
-
-
 def test_a_quantized_model_is_described(sample_onnx: Path) -> None:
     description = describe_source(sample_onnx)
     assert description.problem is None
@@ -224,6 +205,25 @@ def test_a_computed_scale_is_told_before_a_conversion(tmp_path: Path) -> None:
     assert "the scale must be a constant" in sentence
 
 
+def test_operations_that_onnx_does_not_know_are_told_before_a_conversion(tmp_path: Path) -> None:
+    custom, unknown = describe_source(onnx_models.custom_operations(tmp_path / "m.onnx")).unsupported_nodes
+    assert 'custom operation of the domain "our.own"' in custom
+    assert "ONNX has no such operation in opset 17" in unknown
+
+
+def test_a_shape_that_no_npu_can_address_is_a_problem(tmp_path: Path) -> None:
+    shape = [onnx_models.floats("x", 2**20, 2**20)], [onnx_models.floats("y", 2**20, 2**20)]
+    model = onnx_models.write(tmp_path / "m.onnx", [helper.make_node("Relu", ["x"], ["y"])], *shape)
+    assert describe_source(model).problem == (
+        '"x" is 1048576 x 1048576 elements large, more than an NPU can address; make it smaller.'
+    )
+
+
+def test_a_node_that_produces_nothing_is_described_too(tmp_path: Path) -> None:
+    model = onnx_models.write(tmp_path / "m.onnx", [helper.make_node("MatMulInteger", ["x"], [])], [], [])
+    assert describe_source(model).unsupported_nodes[0].startswith("A node (MatMulInteger) is not supported")
+
+
 def test_int64_inputs_are_noted(upload: Path) -> None:
     description = describe_source(onnx_models.token_lookup(upload / "tiny.onnx"))
     assert description.notes[0] == 'int64 becomes int32 on the device (input "input_ids").'
@@ -242,145 +242,3 @@ def test_a_missing_data_file_is_named(upload: Path) -> None:
     assert description.missing_data_files == ("tiny.onnx.data",)
     assert description.problem
     assert '"tiny.onnx.data" is missing' in description.problem
-
-
-# --- putting it together ---
-
-
-def test_a_model_and_its_data_become_private_regular_files(upload: Path, work: Path) -> None:
-    model = onnx_models.token_lookup(upload / "tiny.onnx")
-    prepared = prepare_source([upload / "tiny.onnx.data", model], work)
-    data = prepared.parent / "tiny.onnx.data"
-    assert data.read_bytes() == (upload / "tiny.onnx.data").read_bytes()
-    assert describe_source(prepared).problem is None
-    assert stat.S_IMODE(prepared.parent.stat().st_mode) == 0o700
-    assert data.stat().st_nlink == 1
-
-
-def test_a_data_file_beside_the_model_is_found(upload: Path, work: Path) -> None:
-    model = onnx_models.token_lookup(upload / "tiny.onnx")
-    assert (prepare_source([model], work).parent / "tiny.onnx.data").is_file()
-
-
-def test_a_data_file_beside_the_model_is_not_taken_where_others_store_theirs(upload: Path, work: Path) -> None:
-    model = onnx_models.token_lookup(upload / "tiny.onnx")
-    with pytest.raises(SourceRejected, match=r'"tiny\.onnx\.data" is missing'):
-        prepare_source([model], work, search_beside=False)
-
-
-@pytest.mark.parametrize("folder", ["", "export/"])
-def test_a_zip_of_model_and_data_is_unpacked(folder: str, upload: Path, work: Path) -> None:
-    model = onnx_models.token_lookup(upload / "tiny.onnx", location="weights/tiny.data")
-    files = {
-        f"{folder}tiny.onnx": model.read_bytes(),
-        f"{folder}weights/tiny.data": (upload / "tiny.data").read_bytes(),
-    }
-    prepared = prepare_source([packed(upload / "all.zip", files)], work)
-    assert (prepared.parent / "weights" / "tiny.data").is_file()
-    assert describe_source(prepared).problem is None
-
-
-def test_a_dlc_is_taken_where_it_is(small_dlc: Path, work: Path) -> None:
-    assert prepare_source([small_dlc], work) == small_dlc
-    assert list(work.iterdir()) == []
-
-
-@pytest.mark.parametrize("location", ["/etc/passwd", "../tiny.data", "a/../../tiny.data", "C:\\tiny.data", "a\\b", ""])
-def test_a_location_outside_is_refused_by_name(location: str, upload: Path, work: Path) -> None:
-    model = onnx_models.token_lookup(upload / "tiny.onnx", location="placeholder")
-    proto = onnx.load(model, load_external_data=False)
-    for tensor in proto.graph.initializer:
-        tensor.external_data[0].value = location
-    model.write_bytes(proto.SerializeToString())
-    assert "lies outside the folder of the model and is refused" in rejection([model], work)
-
-
-def test_a_data_file_that_is_a_link_is_refused(upload: Path, work: Path) -> None:
-    model = onnx_models.token_lookup(upload / "tiny.onnx")
-    (upload / "tiny.onnx.data").rename(work.parent / "elsewhere")
-    (upload / "tiny.onnx.data").symlink_to(work.parent / "elsewhere")
-    assert '"tiny.onnx.data" is a link' in rejection([model], work)
-
-
-def test_a_data_file_that_is_a_hard_link_is_refused(upload: Path, work: Path) -> None:
-    model = onnx_models.token_lookup(upload / "tiny.onnx")
-    os.link(upload / "tiny.onnx.data", work.parent / "elsewhere")
-    assert '"tiny.onnx.data" is a (hard) link' in rejection([model], work)
-
-
-def test_a_data_file_below_a_linked_folder_is_refused(upload: Path, work: Path) -> None:
-    model = onnx_models.token_lookup(upload / "tiny.onnx", location="weights/tiny.data")
-    (work.parent / "elsewhere").mkdir()
-    (upload / "tiny.data").rename(work.parent / "elsewhere" / "tiny.data")
-    (upload / "weights").symlink_to(work.parent / "elsewhere")
-    assert '"weights/tiny.data" is a link' in rejection([model], work)
-
-
-def test_a_data_file_that_is_too_short_is_refused(upload: Path, work: Path) -> None:
-    model = onnx_models.token_lookup(upload / "tiny.onnx")
-    (upload / "tiny.onnx.data").write_bytes(bytes(100))
-    assert '"tiny.onnx.data" is too short (100 bytes, the model reads 640)' in rejection([model], work)
-
-
-def test_two_models_are_refused_by_name(upload: Path, work: Path) -> None:
-    models = [onnx_models.float_cnn(upload / "a.onnx"), onnx_models.float_cnn(upload / "b.onnx")]
-    assert '2 ONNX models were given ("a.onnx", "b.onnx")' in rejection(models, work)
-
-
-def test_a_zip_without_a_model_is_refused(upload: Path, work: Path) -> None:
-    assert "a zip without an ONNX model" in rejection([packed(upload / "all.zip", {"a.txt": b"a"})], work)
-
-
-@pytest.mark.parametrize("name", ["../m.data", "/m.data", "a\\m.data", "C:m.data"])
-def test_a_zip_with_a_name_that_leads_outside_is_refused(name: str, upload: Path, work: Path) -> None:
-    model = onnx_models.float_cnn(upload / "m.onnx").read_bytes()
-    assert "leads outside" in rejection([packed(upload / "all.zip", {"m.onnx": model, name: b"x"})], work)
-
-
-def test_a_zip_with_a_link_is_refused(upload: Path, work: Path) -> None:
-    path = packed(upload / "all.zip", {"m.onnx": onnx_models.float_cnn(upload / "m.onnx").read_bytes()})
-    link = zipfile.ZipInfo("m.data")
-    link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr(link, "/etc/passwd")
-    assert '"m.data", which is a link' in rejection([path], work)
-
-
-def test_a_zip_bomb_is_refused(upload: Path, work: Path) -> None:
-    model = onnx_models.float_cnn(upload / "m.onnx").read_bytes()
-    path = packed(upload / "all.zip", {"m.onnx": model, "m.data": bytes(50_000_000)})
-    assert '"m.data" in it would unpack to more than 200 times its size' in rejection([path], work)
-
-
-def test_a_zip_whose_files_share_bytes_is_refused(upload: Path, work: Path) -> None:
-    model = onnx_models.float_cnn(upload / "m.onnx").read_bytes()
-    content = bytearray(packed(upload / "all.zip", {"m.onnx": model, "m.data": b"x" * 2000}).read_bytes())
-    second = content.rindex(b"PK\1\2")
-    content[second + 42 : second + 46] = bytes(4)
-    path = upload / "overlap.zip"
-    path.write_bytes(content)
-    assert "shares its bytes with another file" in rejection([path], work)
-
-
-def test_a_zip_that_understates_a_size_is_refused(upload: Path, work: Path) -> None:
-    model = onnx_models.float_cnn(upload / "m.onnx").read_bytes()
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("m.onnx", model)
-        archive.writestr("m.data", b"x" * 5000)
-    content = bytearray(buffer.getvalue())
-    second = content.rindex(b"PK\1\2")
-    content[second + 24 : second + 28] = (10).to_bytes(4, "little")
-    path = upload / "lies.zip"
-    path.write_bytes(content)
-    assert rejection([path], work)
-
-
-def test_a_truncated_zip_is_named_as_cut_off(upload: Path, work: Path) -> None:
-    path = packed(upload / "all.zip", {"m.onnx": onnx_models.float_cnn(upload / "m.onnx").read_bytes()})
-    path.write_bytes(path.read_bytes()[:-30])
-    assert "it is cut off" in rejection([path], work)
-
-
-def test_no_file_at_all_is_refused(work: Path) -> None:
-    assert rejection([], work).startswith("No model was given.")

@@ -153,6 +153,7 @@ def test_a_sweep_that_hangs_is_ended_by_its_timeout(tmp_path: Path) -> None:
         (["--soc", "57", "--dim", "N=1", "--dim", "N=2"], "gives N twice"),
         (["--soc", "57", "--config", "missing.json"], "There is no config missing.json"),
         (["--soc", "57", "--config", "/"], "is a folder"),
+        (["--soc", "57", "--out", "/dev/null/x"], "cannot be used: Not a directory"),
     ],
 )
 def test_bad_usage_is_one_line_and_exit_code_2(tmp_path: Path, arguments: list[str], sentence: str) -> None:

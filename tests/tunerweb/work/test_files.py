@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tunerweb.work.files import publish
+from tunerweb.work.files import publish, remove_partials
 
 SMALL_DISK = """
 import resource, signal, sys
@@ -22,6 +22,12 @@ try:
     publish(Path(sys.argv[1]), b"x" * 100_000)
 except OSError as error:
     print(type(error).__name__, error.errno)
+"""
+
+BY_RENAME = """
+import os
+# Opening a folder for writing fails with one of the errors of a file system whose files need a name.
+os.O_TMPFILE = os.O_DIRECTORY
 """
 
 KILLED_IN_THE_MIDDLE = """
@@ -135,6 +141,15 @@ def test_a_failed_rename_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         publish(tmp_path / "a.bin", b"abc")
     assert [path.name for path in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_what_a_kill_left_where_files_need_a_name_is_removed(tmp_path: Path) -> None:
+    (tmp_path / "a.partial").touch()
+    done = run(BY_RENAME + KILLED_IN_THE_MIDDLE, str(tmp_path / "a.bin"))
+    assert done.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 2
+    remove_partials(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.partial"]
 
 
 def test_a_read_only_folder_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
