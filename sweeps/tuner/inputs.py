@@ -100,13 +100,16 @@ def sha256_of_source(model: Path) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def read_config_file(path: Path | None) -> ConfigDocument:
-    """The inner settings; a wrapper that only names them is followed, from its own folder. Raise `BadInput`."""
+def read_config_file(path: Path | None) -> tuple[ConfigDocument, tuple[Path, ...]]:
+    """The inner settings, and the files read for them. Raise `BadInput`.
+
+    A wrapper that only names the file of settings is followed, from its own folder.
+    """
     if path is None:
-        return empty_document()
+        return empty_document(), ()
     document = _read(path)
     if document.config_file_path is None:
-        return document
+        return document, (path,)
     inner = path.parent / document.config_file_path
     if not inner.is_file():
         raise BadInput(
@@ -116,7 +119,7 @@ def read_config_file(path: Path | None) -> ConfigDocument:
     settings = _read(inner)
     if settings.config_file_path is not None:
         raise BadInput(f"{shown(inner)} is a wrapper again. Give the file of HTP settings.")
-    return document.with_settings(settings)
+    return document.with_settings(settings), (path, inner)
 
 
 def _read(path: Path) -> ConfigDocument:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -90,7 +90,7 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
     when the files cannot be written.
     """
     p_values = _p_values(request)
-    document = read_config_file(request.config)
+    document, config_files = read_config_file(request.config)
     target = chosen_target(request.soc, document)
     toolchain = BundledToolchain()
     with ExitStack() as stack:
@@ -106,7 +106,7 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
                 listener.note(sentence_of(finding))
             for finding in checked.warnings:
                 listener.warning(sentence_of(finding))
-        prepare_folder(request)
+        prepare_folder(request.out, given=(*request.models, *config_files))
         trials = _compile(request, session, config, target, p_values, listener)
         invalid = invalid_p_values(p_values, num_cores_of(config, target))
         about = _about(source, target, session.identity, trials)
@@ -142,13 +142,11 @@ def _compile(
     return tuple(runner.run(points))
 
 
-def prepare_folder(request: SweepRequest) -> None:
+def prepare_folder(out: Path, given: Collection[Path]) -> None:
     """Make the output folder and take an earlier sweep's files away, but not those that this one was given.
 
     Raise `BadInput` where that is not possible.
     """
-    out = request.out
-    given = [*request.models, *([request.config] if request.config else [])]
     try:
         out.mkdir(parents=True, exist_ok=True)
         remove_stale(out, keep=given)

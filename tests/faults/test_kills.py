@@ -107,7 +107,7 @@ def test_killing_a_child_fails_one_point_and_not_the_sweep(tmp_path: Path, seed:
 
 def test_ctrl_c_ends_the_sweep_at_once_with_no_process_and_no_file(tmp_path: Path, seed: int) -> None:
     sweep = RunningSweep(tmp_path)
-    sweep.let_run(random.Random(2000 + seed).uniform(1.2, 2.5))
+    sweep.let_run(random.Random(2000 + seed).uniform(0.1, 2.5))
     children = sweep.compile_children()
     started = time.monotonic()
     sweep.process.send_signal(signal.SIGINT)

@@ -145,6 +145,12 @@ def test_a_bundle_that_cannot_be_written_leaves_no_part_of_itself(out: Path) -> 
     assert [path.name for path in out.iterdir()] == ["kept_config.json"]
 
 
+def test_what_a_killed_process_left_is_removed(out: Path) -> None:
+    (out / ".tunerweb-0011223344556677.partial").touch()
+    remove_stale(out)
+    assert list(out.iterdir()) == []
+
+
 def test_other_files_stay(out: Path) -> None:
     names = ["model.onnx", "notes.txt", "my_rom_optimized_config.json", "as_given.txt"]
     for name in names:

@@ -220,7 +220,7 @@ def _metadata(libraries: Libraries, buffer: Any, size: int) -> Json:
 
 
 def _fault(point: str) -> None:
-    """`TUNERWEB_FAULT=finalize:crash` ends the child here: no input is known that makes the compiler crash."""
+    """`TUNERWEB_FAULT=finalize:crash` makes the child misbehave here, for tests."""
     name, _, fault = os.environ.get("TUNERWEB_FAULT", "").partition(":")
     if name != point:
         return

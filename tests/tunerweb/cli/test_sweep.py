@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -108,6 +109,16 @@ def test_the_winner_of_an_onnx_recompiles_from_its_bundle(swept_onnx: Swept, tmp
     assert (tmp_path / "again" / "as_given_context_binary.bin").read_bytes() == expected
 
 
+def test_a_bundle_given_back_into_its_own_folder_is_swept_and_not_deleted(swept_onnx: Swept, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(swept_onnx.out, out)
+    expected = (out / "rom_optimized_context_binary.bin").read_bytes()
+    wrapper = out / "rom_optimized_wrapper.json"
+    done = tunerweb("sweep", out / "converted_model.dlc", "--config", wrapper, "--p", 0, "--out", out)
+    assert done.returncode == 0, done.stderr
+    assert (out / "as_given_context_binary.bin").read_bytes() == expected
+
+
 def test_json_output_is_the_report_and_nothing_else(tmp_path: Path) -> None:
     swept = sweep("small.dlc", tmp_path, "--soc", "SM8650", "--p", "0", "--json")
     assert json.loads(swept.done.stdout) == swept.report
@@ -161,6 +172,13 @@ def test_bad_usage_is_one_line_and_exit_code_2(tmp_path: Path, arguments: list[s
     assert swept.done.returncode == 2
     assert sentence in complaint(swept.done)
     assert not swept.out.exists()
+
+
+@pytest.mark.parametrize("arguments", [["--nope"], ["--workers", "0"], ["--timeout", "x"], []])
+def test_a_usage_error_is_one_line_and_exit_code_2(arguments: list[str]) -> None:
+    done = tunerweb("sweep", *arguments)
+    assert done.returncode == 2
+    assert complaint(done).endswith("Try `tunerweb --help`.")
 
 
 def test_a_missing_model_is_named(tmp_path: Path) -> None:
