@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= auto
+TEMPLATES := $(wildcard templates/*.html templates/*/*.html)
 
 .PHONY: setup check test faults bench lock clean
 
@@ -23,7 +24,7 @@ check: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/djlint --check --lint --quiet templates
+	$(if $(TEMPLATES),$(BIN)/djlint --check --lint --quiet $(TEMPLATES))
 
 # Everything: the fast checks, then the tests, with the real compiler.
 test: check
