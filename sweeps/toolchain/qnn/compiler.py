@@ -48,7 +48,7 @@ class BundledToolchain:
         return BundledSession(self, model, target)
 
     def read_context(self, binary: Path) -> Json:
-        """Raise `ConfigRejected` when the file is not a context binary."""
+        """Raise `ModelRejected` when the file is not a context binary."""
         with scratch_root() as scratch:
             (scratch / BINARY_FILE).symlink_to(binary.resolve())
             context: Json = self.ask("read_context", {}, scratch)["context"]

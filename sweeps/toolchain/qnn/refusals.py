@@ -15,7 +15,7 @@ from sweeps.toolchain.errors import ConfigRejected, ModelRejected, ToolchainErro
 from sweeps.toolchain.log_reasons import explain
 from tunerweb.work.child import ChildOutcome
 
-MODEL_STEPS = {"system dlcCreateFromFile", "system dlcComposeGraphs"}
+MODEL_STEPS = {"system dlcCreateFromFile", "system dlcComposeGraphs", "system contextGetMetaData"}
 DOING = {
     "deviceCreate": "setting the target",
     "contextCreate": "setting the context options",
@@ -27,9 +27,32 @@ DOING = {
     "contextGetBinary": "writing the context binary",
     "system contextGetMetaData": "reading the context binary",
 }
-MULTI_CORE = re.compile(r"Invalid multi-nsp setting for P point (-?\d+).*multi core")
-SINGLE_CORE = re.compile(r"P point (-?\d+).*single core", re.IGNORECASE)
-UNKNOWN_OPTION = re.compile(r"Option (\S+) not found")
+# Phrases of the compile log; `{0}` is what the pattern found, `{target}` the target's name.
+PHRASES = (
+    (
+        r"Invalid multi-nsp setting for P point (-?\d+).*multi core",
+        "P={0} needs at least two cores, and this compile uses one.",
+    ),
+    (r"P point (-?\d+).*single core", "P={0} needs a single core, and this compile uses several."),
+    (r"Option (\S+) not found", "The compiler has no option named {0}. Remove it from finalize_config."),
+    (
+        r"(doesn't support FP16)",
+        "{target} does not compute in float16, and this model is a float model: quantize it first.",
+    ),
+    (
+        r"(only available for DSP architectures)",
+        "extended_udma needs DSP arch v81 or later, and {target} is older. Remove it from the context settings.",
+    ),
+    (
+        r"(No L2TCM size set|not a multi-VXU SoC)",
+        "num_cores is more than one, and {target} compiles for one core only.",
+    ),
+)
+STEPS = {
+    "system contextGetMetaData": "The file is not a context binary, or it is cut off, damaged or of another backend.",
+    "system dlcCreateFromFile": "The file cannot be loaded as a DLC: it is damaged, cut off, or something else under "
+    "that name.",
+}
 NO_COST_MODEL = "Op cost model could not be initialized"
 
 
@@ -47,24 +70,11 @@ def lacks_cost_model(error: ToolchainError) -> bool:
 
 def _known_reason(step: str, messages: Sequence[str], target: Target | None) -> str | None:
     log = "\n".join(messages)
-    if match := MULTI_CORE.search(log):
-        return f"P={match[1]} needs at least two cores, and this compile uses one."
-    if match := SINGLE_CORE.search(log):
-        return f"P={match[1]} needs a single core, and this compile uses several."
-    if match := UNKNOWN_OPTION.search(log):
-        return f"The compiler has no option named {match[1]}. Remove it from finalize_config."
-    if "doesn't support FP16" in log and target:
-        return f"{target.name} does not compute in float16, and this model is a float model: quantize it first."
-    if step == "system dlcCreateFromFile":
-        return "The file cannot be loaded as a DLC: it is damaged, cut off, or something else under that name."
-    if "only available for DSP architectures" in log:
-        return (
-            "extended_udma needs DSP arch v81 or later, and this target is older. Remove it from the context settings."
-        )
-    if "No L2TCM size set" in log or "not a multi-VXU SoC" in log:
-        return "num_cores is more than one, and this SoC compiles for one core only."
+    for pattern, sentence in PHRASES:
+        if match := re.search(pattern, log):
+            return sentence.format(match[1], target=target.name if target else "the target")
     causes = [reason.sentence for reason in explain(log) if not reason.consequence]
-    return " ".join(causes) or None
+    return STEPS.get(step) or " ".join(causes) or None
 
 
 def _first_error(step: str, code: int, messages: Sequence[str]) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import random
 import shutil
 import signal
+import struct
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -194,6 +197,11 @@ def test_a_refusal_is_a_result_of_its_own(session: BundledSession) -> None:
     assert (caught.value.kind, caught.value.diagnosis.error_code) == (FailureKind.REFUSAL, 6000)
 
 
+def test_an_empty_finalize_key_is_refused(session: BundledSession) -> None:
+    with pytest.raises(ConfigRejected, match=r"setting the graph options|no option named"):
+        compile_graph(session, O=3, finalize_config={"": 1})
+
+
 def test_a_cancelled_compile_is_a_result_of_its_own(session: BundledSession) -> None:
     with pytest.raises(Cancelled):
         session.compile(point(0, session.graph_names), cancelled=lambda: True)
@@ -208,6 +216,14 @@ def test_a_failed_compile_leaves_no_scratch_folder(session: BundledSession) -> N
 # Bad input
 
 
+def zeroed(data: bytes, member: str) -> bytes:
+    """The DLC with one member's bytes set to zero; its members are stored, so the container stays whole."""
+    info = zipfile.ZipFile(io.BytesIO(data)).getinfo(member)
+    name_bytes, extra_bytes = struct.unpack_from("<HH", data, info.header_offset + 26)
+    start = info.header_offset + 30 + name_bytes + extra_bytes
+    return data[:start] + bytes(info.file_size) + data[start + info.file_size :]
+
+
 def damaged(name: str, folder: Path) -> Path:
     data = (DATA / "small.dlc").read_bytes()
     contents = {
@@ -217,13 +233,20 @@ def damaged(name: str, folder: Path) -> Path:
         "half": data[: len(data) // 2],
         "an ONNX": (DATA / "small.qdq.onnx").read_bytes(),
         "an empty zip": b"PK\5\6" + bytes(18),
+        "a zeroed model": zeroed(data, "model"),
+        "zeroed model.params": zeroed(data, "model.params"),
+        "no model.params": data.replace(b"model.params", b"other.params"),
     }
     path = folder / "model.dlc"
     path.write_bytes(contents[name])
     return path
 
 
-@pytest.mark.parametrize("name", ["empty", "random", "one byte short", "half", "an ONNX", "an empty zip"])
+DAMAGES = ["empty", "random", "one byte short", "half", "an ONNX", "an empty zip", "a zeroed model"]
+DAMAGES += ["zeroed model.params", "no model.params"]
+
+
+@pytest.mark.parametrize("name", DAMAGES)
 def test_what_is_no_dlc_is_refused_as_a_model(toolchain: BundledToolchain, tmp_path: Path, name: str) -> None:
     with (
         pytest.raises(ModelRejected, match=r"cannot be loaded as a DLC|while building the graph from the DLC"),
@@ -236,16 +259,18 @@ def test_what_is_no_dlc_is_refused_as_a_model(toolchain: BundledToolchain, tmp_p
 def test_what_is_no_context_binary_is_refused(toolchain: BundledToolchain, tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "context.bin"
     path.write_bytes(content)
-    with pytest.raises(ToolchainError, match="context binary"):
+    with pytest.raises(ModelRejected, match="not a context binary"):
         toolchain.read_context(path)
 
 
-def test_a_cut_off_context_binary_is_refused(toolchain: BundledToolchain, session: BundledSession) -> None:
+def test_a_context_binary_of_another_length_is_refused(toolchain: BundledToolchain, session: BundledSession) -> None:
     binary = session.compile(point(0, session.graph_names)).binary
-    cut = binary.with_suffix(".cut")
-    cut.write_bytes(binary.read_bytes()[:-100])
-    with pytest.raises(ToolchainError, match="context binary"):
-        toolchain.read_context(cut)
+    whole = binary.read_bytes()
+    other = binary.with_suffix(".other")
+    for content in (whole[:-100], whole[:-1], whole + bytes(100)):
+        other.write_bytes(content)
+        with pytest.raises(ModelRejected, match="not a context binary"):
+            toolchain.read_context(other)
 
 
 def test_an_unknown_version_is_refused_with_both_names() -> None:
