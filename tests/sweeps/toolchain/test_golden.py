@@ -83,7 +83,13 @@ def compared(result: CompileResult) -> dict[str, Any]:
     return found
 
 
-def check(sessions: Sessions, model: str, soc: int, p_value: int) -> None:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Our own models; with `--model det.dlc`, which is not ours to ship, that one too."""
+    given = BY_HAND if metafunc.config.getoption("--model") else set()
+    metafunc.parametrize(("model", "soc", "p_value"), cases(set(GOLDEN["models"]) - BY_HAND | given))
+
+
+def test_a_p_value_gives_its_golden_numbers(sessions: Sessions, model: str, soc: int, p_value: int) -> None:
     expected = GOLDEN["models"][model][str(soc)][str(p_value)]
     session = sessions.open(model, soc)
     if expected is None:
@@ -92,15 +98,3 @@ def check(sessions: Sessions, model: str, soc: int, p_value: int) -> None:
         return
     found = compared(session.compile(point(p_value, session.graph_names)))
     assert {key: found.get(key) for key in expected} == expected
-
-
-@pytest.mark.parametrize(("model", "soc", "p_value"), cases(set(GOLDEN["models"]) - BY_HAND))
-def test_a_p_value_gives_its_golden_numbers(sessions: Sessions, model: str, soc: int, p_value: int) -> None:
-    check(sessions, model, soc, p_value)
-
-
-@pytest.mark.parametrize(("model", "soc", "p_value"), cases(BY_HAND))
-def test_a_p_value_of_a_model_given_by_hand(sessions: Sessions, model: str, soc: int, p_value: int) -> None:
-    if sessions.model_option is None:
-        pytest.skip("needs --model det.dlc, which is not ours to ship")
-    check(sessions, model, soc, p_value)
