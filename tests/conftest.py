@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--model", type=Path, help="also compile this DLC (det.dlc) and compare it with its golden sizes")
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What the tests remember between runs stays out of the cache of the person who runs them."""
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if base.name.startswith("popen-") else base
-    monkeypatch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
+        yield
 
 
 @pytest.fixture

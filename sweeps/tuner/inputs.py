@@ -46,10 +46,14 @@ class Source:
     """A model that the compiler can read, and what a report says about it."""
 
     dlc: Path
-    converted: bool
-    model_name: str | None
     sha256: str
+    model_name: str | None = None
+    converter: str | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def converted(self) -> bool:
+        return self.converter is not None
 
 
 def prepare_model(
@@ -60,10 +64,10 @@ def prepare_model(
     if recognise(model).kind is SourceKind.DLC:
         if free_dimensions:
             raise BadInput("--dim gives the free dimensions of an ONNX model; a DLC has none left.")
-        return Source(model, converted=False, model_name=None, sha256=sha256_of(model))
+        return Source(model, sha256_of(model))
     sha256 = sha256_of_source(model)
     conversion = convert_onnx(model, target, free_dimensions=free_dimensions, work=work, limits=limits)
-    return Source(conversion.dlc, True, conversion.model_name, sha256, conversion.notes)
+    return Source(conversion.dlc, sha256, conversion.model_name, conversion.identity, conversion.notes)
 
 
 def existing_file(path: Path, what: str) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from devices.targets import Target
-from sweeps.configs import HtpConfig
+from sweeps.configs import CheckedConfig, HtpConfig
 from sweeps.ranking import TrialOutcome
 from sweeps.reports import REPORT_FILE, bundle_files, remove_stale, size_report, write_bundle
 from sweeps.search_space import invalid_p_values, num_cores_of, parse_p_values, size_sweep_points
@@ -89,23 +89,16 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
     Raises `BadInput` when the request cannot be swept, `ToolchainError` when the toolchain itself fails, `OSError`
     when the files cannot be written.
     """
-    p_values = _p_values(request)
+    p_values = _checked_p_values(request)
     document, config_files = read_config_file(request.config)
     target = chosen_target(request.soc, document)
-    toolchain = BundledToolchain()
     with ExitStack() as stack:
         work = stack.enter_context(scratch_root())
         listener.step(f"Reading the model for {target.label}")
         source = prepare_model(request.models, target, request.free_dimensions, work, request.limits)
-        for note in source.notes:
-            listener.note(note)
-        session = stack.enter_context(toolchain.open(source.dlc, target))
+        session = stack.enter_context(BundledToolchain().open(source.dlc, target))
         config, checked = checked_config(document, target, session.graph_names, rebind=source.converted)
-        if request.config:
-            for finding in checked.notes:
-                listener.note(sentence_of(finding))
-            for finding in checked.warnings:
-                listener.warning(sentence_of(finding))
+        _tell(source, checked if request.config else None, listener)
         prepare_folder(request.out, given=(*request.models, *config_files))
         trials = _compile(request, session, config, target, p_values, listener)
         invalid = invalid_p_values(p_values, num_cores_of(config, target))
@@ -117,9 +110,21 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
         return SweepResult(target, trials, invalid, written, request.out)
 
 
-def _p_values(request: SweepRequest) -> tuple[int, ...] | None:
+def _tell(source: Source, checked: CheckedConfig | None, listener: Listener) -> None:
+    """What the conversion and the normalising changed. There is nothing to say about a config that nobody gave."""
+    for note in source.notes:
+        listener.note(note)
+    for finding in checked.notes if checked else ():
+        listener.note(sentence_of(finding))
+    for finding in checked.warnings if checked else ():
+        listener.warning(sentence_of(finding))
+
+
+def _checked_p_values(request: SweepRequest) -> tuple[int, ...] | None:
     if request.top_k < 1:
         raise BadInput(f"k is {request.top_k}, but at least the best binary is exported: give 1 or more.")
+    if request.workers is not None and request.workers < 1:
+        raise BadInput(f"{request.workers} workers compile nothing: give 1 or more, or leave it out.")
     try:
         return parse_p_values(request.p_values)
     except ValueError as error:
@@ -163,7 +168,7 @@ def _about(
         "model": {
             "sha256": source.sha256,
             "name": source.model_name,
-            "converted": source.converted,
+            "converter": source.converter,
             "graph_names": [graph.graph_name for graph in graphs],
         },
         "target": {"soc_model": target.soc_model, "name": target.name, "dsp_arch": target.dsp_arch},
