@@ -14,6 +14,15 @@ DEAD = {
     "file_read_memory_budget_in_mb": "file_read_memory_budget_in_mb has no effect on the binary; it was kept.",
 }
 
+# Keys of a compile that the compiler of this kind of host takes in no form that is known.
+NOT_GIVEN = {
+    "hmx_op_bounding": "hmx_op_bounding was kept, but is not given to the compiler: on an x86 host it refuses it.",
+    "graph_splitting_configs": "graph_splitting_configs was kept, but is not given to the compiler, whose own form of "
+    "it is not known; graph_splitting_enabled is.",
+    "reference_weight_sharing_enabled": "reference_weight_sharing_enabled was kept, but is not given to the compiler: "
+    "with it a context has no binary.",
+}
+
 
 def note_effects(config: HtpConfig, findings: Findings) -> None:
     for path, section in _sections(config):
@@ -22,11 +31,17 @@ def note_effects(config: HtpConfig, findings: Findings) -> None:
         for key in keys:
             if key in DEAD:
                 findings.warn((*path, key), DEAD[key], Fix("remove", (*path, key)))
-        at_run_time = [key for key in keys if key_role(type(section), key) == "run" and key != "cores"]
+            if key in NOT_GIVEN:
+                findings.warn((*path, key), NOT_GIVEN[key], Fix("remove", (*path, key)))
+        at_run_time = [key for key in keys if _acts_at_run_time(type(section), key)]
         if at_run_time:
             acts = "acts at run time, kept" if len(at_run_time) == 1 else "act at run time, kept"
             findings.note(path, f"{listed(at_run_time)} {acts} unchanged; the binary is the same without.")
     _warn_of_compressed_shared_weights(config, findings)
+
+
+def _acts_at_run_time(section: type[Section], key: str) -> bool:
+    return key_role(section, key) == "run" and key not in NOT_GIVEN and key != "cores"
 
 
 def _warn_of_compressed_shared_weights(config: HtpConfig, findings: Findings) -> None:

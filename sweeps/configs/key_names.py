@@ -50,6 +50,10 @@ ALIASES = {
     "num_hvx_threads": "hvx_threads",
     "enable_dlbc": "dlbc",
     "dlbc_weight_compression": "dlbc_weights",
+    "sparsity_weight_compression": "sparse_weights_compression",
+    "slc_allocate": "slc_alloc_enable",
+    "num_nsps": "num_cores",
+    "soc_type": "soc_model",
     "weight_sharing": "weight_sharing_enabled",
     "fp16": "fp16_relaxed_precision",
     "graph": "graphs",
@@ -73,7 +77,13 @@ def owners(key: str) -> list[type[Section]]:
 
 def is_inner(tree: dict[str, Any]) -> bool:
     """Whether an object is meant as HTP settings: a section of them, or a key that belongs into one."""
-    return any(key in tree for key in HtpConfig.model_fields) or any(map(intended_key, islice(tree, MOST_KEYS_TRIED)))
+    return any(key in tree for key in HtpConfig.model_fields) or any(
+        is_like_p(key) or intended_key(key) for key in islice(tree, MOST_KEYS_TRIED)
+    )
+
+
+def is_like_p(key: str) -> bool:
+    return key.strip().casefold() in ("p", "p_value", "p_point")
 
 
 def intended_key(key: str) -> str | None:
@@ -88,7 +98,7 @@ def intended_key(key: str) -> str | None:
 
 def right_place(key: str, section: type[Section], path: Path) -> Path | None:
     """Where the value of a key that `section` does not know belongs; None when nothing is like it."""
-    if key == "P":
+    if is_like_p(key):
         return (*path, "finalize_config", "P") if section is GraphConfig else (*GRAPH, "finalize_config", "P")
     meant = intended_key(key)
     if meant is None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from sweeps.configs.documents import can_put, value_at
+from sweeps.configs.finalize_options import place_of_stray, reader_of_option
 from sweeps.configs.findings import Findings, Fix, Path, listed, path_text, shown
 from sweeps.configs.key_names import intended_key, right_place
 from sweeps.configs.schema import CoreConfig, DeviceConfig, GraphConfig, HtpConfig, Section, section_of
-from sweeps.configs.values import Read, read_finalize_value, read_p_value, reader_of
+from sweeps.configs.values import Read, reader_of
 
 MOST_ENTRIES = 1000
 EXAMPLES = {"graphs": '{"graph_names": ["graph"]}', "devices": '{"soc_model": 57}', "cores": '{"core_id": 0}'}
@@ -74,8 +75,10 @@ class _Normaliser:
             at = (*path, key)
             if value is None:
                 self.findings.note(at, f"{shown(key)} is null, which says nothing; it was left out.")
+            elif place := place_of_stray(path, key):
+                self._misplaced(at, _strays(key, path, place), place)
             else:
-                self._take((read_p_value if key == "P" else read_finalize_value)(path_text((key,)), value), at, draft)
+                self._take(reader_of_option(key)(path_text((key,)), value), at, draft)
         if others := [shown(key) for key in draft if key != "P"]:
             self.findings.note(
                 path, f"{listed(others)} passed through as written; the compiler refuses a name that it does not know."
@@ -153,7 +156,9 @@ class _Normaliser:
                 at, f"There is no key {shown(key)} in {where}, so it would do nothing; remove it.", Fix("remove", at)
             )
             return
-        sentence = _belongs(key, path, place)
+        self._misplaced(at, _belongs(key, path, place), place)
+
+    def _misplaced(self, at: Path, sentence: str, place: Path) -> None:
         if _has(self.tree, place):
             sentence += f" {place[-1]} is there already, so remove this one."
             self.findings.problem(at, sentence, Fix("remove", at))
@@ -175,6 +180,13 @@ def _belongs(key: str, path: Path, place: Path) -> str:
     same = key == place[-1] or intended_key(key) == key
     name = shown(key) if same else f"{shown(key)} (did you mean {place[-1]}?)"
     return f"{name} would do nothing here; it belongs into {path_text(place[:-1]) or 'the outermost object'}."
+
+
+def _strays(key: str, path: Path, place: Path) -> str:
+    if place[:-1] == path:
+        return f"There is no option {shown(key)}; did you mean {place[-1]}?"
+    name = shown(key) if key == place[-1] else f"{shown(key)} (did you mean {place[-1]}?)"
+    return f"{name} is no setting of finalize_config; it belongs into {path_text(place[:-1])}."
 
 
 def _has(tree: dict[str, Any], place: Path) -> bool:

@@ -24,6 +24,8 @@ Switch = Annotated[Literal[0, 1] | None, Field(json_schema_extra=COMPILE)]
 RunInt = Annotated[int | None, Field(json_schema_extra=RUN)]
 RunBool = Annotated[bool | None, Field(json_schema_extra=RUN)]
 RunText = Annotated[str | None, Field(json_schema_extra=RUN)]
+RunObject = Annotated[dict[str, Any] | None, Field(json_schema_extra=RUN)]
+RunList = Annotated[tuple[Any, ...] | None, Field(json_schema_extra=RUN)]
 RunAny = Annotated[Any, Field(json_schema_extra=RUN)]
 Scalar = bool | int | float | str
 
@@ -58,8 +60,8 @@ class GraphConfig(Section):
     precision_compensation: CompileBool = None
     enable_predication: CompileBool = None
     finalize_config: Annotated[dict[str, Scalar] | None, Field(json_schema_extra=COMPILE)] = None
-    hmx_op_bounding: RunAny = None
-    dynamic_partitioning: RunAny = None
+    hmx_op_bounding: RunObject = None
+    dynamic_partitioning: RunList = None
     perf_profile: RunText = None
 
     @property
@@ -104,11 +106,11 @@ class ContextConfig(Section):
     extended_udma: CompileBool = None
     lora_weight_sharing: CompileBool = None
     graph_splitting_enabled: CompileBool = None
-    graph_splitting_configs: RunAny = None
+    graph_splitting_configs: RunObject = None
     contextKey: RunText = None
     max_spill_fill_buffer_for_group: RunInt = None
     group_id: RunInt = None
-    concurrent_group_registration: RunAny = None
+    concurrent_group_registration: RunObject = None
     dsp_memory_profiling_enabled: RunBool = None
     io_memory_estimation: RunBool = None
     prepare_only: RunBool = None
@@ -117,7 +119,7 @@ class ContextConfig(Section):
     detachable_buffers_enabled: RunBool = None
     hard_detach_enabled: RunBool = None
     lora_weight_sharing_ram_preload: RunBool = None
-    lora_preload_buffer_group: RunAny = None
+    lora_preload_buffer_group: RunList = None
     reused_io_limit_mb: RunInt = None
     reference_weight_sharing_enabled: RunBool = None
     concurrent_deserialization_patch: RunText = None

@@ -39,16 +39,16 @@ def reader_of(section: type[Section], key: str) -> Reader:
         return read_switch if get_args(kind) == (0, 1) else _choice(get_args(kind))
     if kind is int:
         return read_count if any(getattr(part, "ge", None) == 0 for part in field.metadata) else read_whole
-    return {bool: read_switch_as_bool, str: read_text}.get(kind, _as_it_is)
+    return {bool: read_switch_as_bool, str: read_text}.get(kind) or CONTAINERS.get(get_origin(kind), _as_it_is)
 
 
-def read_whole(key: str, value: Any, smallest: int = SMALLEST) -> Read:
+def read_whole(key: str, value: Any, smallest: int = SMALLEST, largest: int = LARGEST) -> Read:
     number = _whole(value)
     if number is None or isinstance(value, str):
-        return _refused(key, value, "a whole number", number)
-    if not smallest <= number <= LARGEST:
+        return refused(key, value, "a whole number", number)
+    if not smallest <= number <= largest:
         return Read(
-            problem=f"{key} is {shown(value)}, and it can be {smallest} to {LARGEST}; correct it or leave it out."
+            problem=f"{key} is {shown(value)}, and it can be {smallest} to {largest}; correct it or leave it out."
         )
     return Read(number, None if isinstance(value, int) else f"{shown(value)} was written as {number}.")
 
@@ -63,7 +63,7 @@ def read_switch(key: str, value: Any) -> Read:
         return Read(int(value), f"{shown(value)} was written as {int(value)}: Qualcomm's tools want a number here.")
     proposed = _truth(value)
     if proposed is None or isinstance(value, str) or value not in (0, 1):
-        return _refused(key, value, "0 or 1", None if proposed is None else int(proposed))
+        return refused(key, value, "0 or 1", None if proposed is None else int(proposed))
     return Read(int(value), None if isinstance(value, int) else f"{shown(value)} was written as {int(value)}.")
 
 
@@ -72,19 +72,19 @@ def read_switch_as_bool(key: str, value: Any) -> Read:
         return Read(value)
     proposed = _truth(value)
     if proposed is None or isinstance(value, str) or value not in (0, 1):
-        return _refused(key, value, "true or false", proposed)
+        return refused(key, value, "true or false", proposed)
     return Read(proposed, f"{shown(value)} was written as {shown(proposed)}: Qualcomm's tools want true or false here.")
 
 
 def read_text(key: str, value: Any) -> Read:
-    return Read(value) if isinstance(value, str) else _refused(key, value, "a text", None)
+    return Read(value) if isinstance(value, str) else refused(key, value, "a text", None)
 
 
 def read_optimization(key: str, value: Any) -> Read:
     number = _whole(value)
     if number is None or isinstance(value, str):
         proposed = None if isinstance(value, bool) or number not in (1, 2, 3) else number
-        return _refused(key, value, "1, 2 or 3", proposed or (3 if value is True else None))
+        return refused(key, value, "1, 2 or 3", proposed or (3 if value is True else None))
     if number not in (1, 2, 3):
         return Read(
             problem=f"O is {shown(value)}, and O can be 1, 2 or 3; the compiler would silently build O=2.",
@@ -101,15 +101,7 @@ def read_p_value(key: str, value: Any) -> Read:
         return Read(
             problem=f"P is the list {shown(value)}, and one value only is possible; a sweep compiles each P itself."
         )
-    return _refused(key, value, "one whole number without quotes or decimals", _whole(value))
-
-
-def read_finalize_value(key: str, value: Any) -> Read:
-    if isinstance(value, bool | float | str):
-        return Read(value)
-    if isinstance(value, int):
-        return read_whole(key, value)
-    return _refused(key, value, "a number, a text, true or false", None)
+    return refused(key, value, "one whole number without quotes or decimals", _whole(value))
 
 
 def read_dsp_arch(key: str, value: Any) -> Read:
@@ -131,7 +123,7 @@ def read_soc_model(key: str, value: Any) -> Read:
             number = find_soc(value).soc_model
         except TargetError:
             number = None
-        return _refused(key, value, "the number of a SoC", number)
+        return refused(key, value, "the number of a SoC", number)
     return read_whole(key, value)
 
 
@@ -139,7 +131,7 @@ def read_graph_names(key: str, value: Any) -> Read:
     if isinstance(value, str):
         return Read([value], f"{shown(value)} was written as a list.")
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        return _refused(key, value, 'a list of graph names such as ["graph"]', None)
+        return refused(key, value, 'a list of graph names such as ["graph"]', None)
     if len(value) > MOST_NAMES:
         return Read(problem=f"{key} has {len(value):,} names, and {MOST_NAMES:,} is the most; leave some out.")
     names = list(dict.fromkeys(value))
@@ -150,7 +142,7 @@ def read_core_ids(key: str, value: Any) -> Read:
     numbers = value if isinstance(value, list) else [value]
     reads = [read_whole(key, number) for number in numbers]
     if any(read.problem for read in reads):
-        return _refused(key, value, "a list of core numbers such as [0]", None)
+        return refused(key, value, "a list of core numbers such as [0]", None)
     whole = [read.value for read in reads]
     return Read(whole, None if whole == value else f"{shown(value)} was written as {shown(whole)}.")
 
@@ -168,16 +160,26 @@ def _choice(allowed: tuple[Any, ...]) -> Reader:
     def read(key: str, value: Any) -> Read:
         if value in allowed:
             return Read(value)
-        return _refused(key, value, " or ".join(shown(choice) for choice in allowed), allowed[0])
+        return refused(key, value, " or ".join(shown(choice) for choice in allowed), allowed[0])
 
     return read
+
+
+def _container(kind: type, name: str) -> Reader:
+    def read(key: str, value: Any) -> Read:
+        return Read(value) if isinstance(value, kind) else refused(key, value, name, None)
+
+    return read
+
+
+CONTAINERS: dict[Any, Reader] = {dict: _container(dict, "an object"), tuple: _container(list, "a list")}
 
 
 def _as_it_is(_key: str, value: Any) -> Read:
     return Read(value)
 
 
-def _refused(key: str, value: Any, needed: str, proposed: Any) -> Read:
+def refused(key: str, value: Any, needed: str, proposed: Any) -> Read:
     what_next = "correct it or leave it out" if proposed is None else f"write {shown(proposed)}"
     return Read(problem=f"{key} is {shown(value)}, and it must be {needed}; {what_next}.", proposed=proposed)
 

@@ -34,6 +34,7 @@ PHRASES = (
         "P={0} needs at least two cores, and this compile uses one.",
     ),
     (r"P point (-?\d+).*single core", "P={0} needs a single core, and this compile uses several."),
+    (r"(To use P points you must use O3)", "P needs O=3, and the compiler refuses it otherwise. Set O to 3."),
     (r"Option (\S+) not found", "The compiler has no option named {0}. Remove it from finalize_config."),
     (
         r"(doesn't support FP16)",

@@ -37,10 +37,12 @@ GRAPH = st.fixed_dictionaries(
         "vtcm_mb": st.integers(0, 8),
         "dlbc": st.sampled_from([0, 1, True, False, 1.0, None]),
         "weights_packing": st.sampled_from([0, 1, True, False, None]),
-        "finalize_config": st.dictionaries(st.text(), st.booleans() | st.text() | st.integers(-9, 9)).filter(
-            lambda settings: "P" not in settings
+        "finalize_config": st.dictionaries(
+            st.from_regex(r"sim_[A-Za-z0-9_]*", fullmatch=True),
+            st.booleans() | st.from_regex(r"[a-z0-9+, ]*", fullmatch=True) | st.integers(-9, 9),
         ),
-        "hmx_op_bounding": JSON_VALUE,
+        "hmx_op_bounding": st.dictionaries(st.text(), JSON_VALUE),
+        "dynamic_partitioning": st.lists(JSON_VALUE),
     },
 )
 DEVICE = st.fixed_dictionaries(

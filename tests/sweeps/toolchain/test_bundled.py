@@ -197,6 +197,11 @@ def test_a_refusal_is_a_result_of_its_own(session: BundledSession) -> None:
     assert (caught.value.kind, caught.value.diagnosis.error_code) == (FailureKind.REFUSAL, 6000)
 
 
+def test_a_p_without_the_highest_optimization_level_is_refused_with_the_reason(session: BundledSession) -> None:
+    with pytest.raises(ConfigRejected, match="P needs O=3"):
+        compile_graph(session, O=2, finalize_config={"P": 6})
+
+
 def test_an_empty_finalize_key_is_refused(session: BundledSession) -> None:
     with pytest.raises(ConfigRejected, match=r"setting the graph options|no option named"):
         compile_graph(session, O=3, finalize_config={"": 1})
