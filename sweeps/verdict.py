@@ -46,6 +46,14 @@ def verdict(trials: Sequence[TrialOutcome], target: Target, *, threshold_percent
     return Verdict((*judge.missing_references(), *judge.judgements(), *judge.not_comparable()))
 
 
+def headline(trials: Sequence[TrialOutcome], target: Target, *, threshold_percent: float = 1.0) -> str:
+    """The verdict in one line, for lists. Raises ValueError when nothing compiled."""
+    if not any(trial.result for trial in trials):
+        raise ValueError("There is no headline for a sweep in which nothing compiled.")
+    parts = _Judge(tuple(trials), target, threshold_percent).headline_parts()
+    return _capital("; ".join(parts)) + "." if parts else "Nothing worth shipping."
+
+
 @dataclass(frozen=True)
 class _Judge:
     trials: tuple[TrialOutcome, ...]
@@ -175,6 +183,18 @@ class _Judge:
             elif values[trial.label] > values[reference.label]:
                 costs.append(f"{_amount(values[trial.label], values[reference.label], other)} more {other.label}")
         return costs
+
+    def headline_parts(self) -> list[str]:
+        """Per metric what to ship against its first reference, where anything is worth it."""
+        parts = []
+        for metric in self.rankings:
+            for label, reference in self._references(metric)[:1]:
+                smaller = self._smaller(metric, reference)
+                shipped = next((each for each in smaller if self._is_worth_shipping(each, reference, metric)), None)
+                if shipped:
+                    gain = self._gain(shipped, reference, metric)
+                    parts.append(f"{metric.label}: {_named(shipped)} saves {gain} against {label}")
+        return parts
 
     def not_comparable(self) -> list[str]:
         """The trials whose value would win, were it comparable; those that `missing_references` names are told."""

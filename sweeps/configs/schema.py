@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -141,6 +142,11 @@ class HtpConfig(Section):
     context: ContextConfig | None = None
     memory: MemoryConfig | None = None
     groupContext: GroupContextConfig | None = None
+
+    @classmethod
+    def from_json(cls, tree: Mapping[str, Any]) -> HtpConfig:
+        """What `to_json` or `model_dump(mode="json")` gave."""
+        return cls.model_validate_json(json.dumps(tree))
 
     def to_json(self) -> dict[str, Any]:
         """The inner file: strict JSON values, keys in the order of the schema, nothing that is unset."""

@@ -17,6 +17,7 @@ from sweeps.measurements import CycleEstimate, DramTraffic, Frozen, MemoryFootpr
 from tunerweb.work.child import Limits
 
 Cancelled = Callable[[], bool]
+PhaseHeard = Callable[[str], None]
 
 
 class ToolchainIdentity(Frozen):
@@ -129,8 +130,18 @@ class Session(Protocol):
     @property
     def graph_names(self) -> tuple[str, ...]: ...
 
-    def compile(self, point: Point, *, limits: Limits = ..., cancelled: Cancelled | None = None) -> CompileResult:
-        """Raise `ConfigRejected`, `ModelRejected`, `LimitReached`, `ToolFailed` or `Cancelled`."""
+    def compile(
+        self,
+        point: Point,
+        *,
+        limits: Limits = ...,
+        cancelled: Cancelled | None = None,
+        hear_phase: PhaseHeard | None = None,
+    ) -> CompileResult:
+        """`hear_phase` is told what the compile does now, where the toolchain knows.
+
+        Raise `ConfigRejected`, `ModelRejected`, `LimitReached`, `ToolFailed` or `Cancelled`.
+        """
         ...
 
     def __enter__(self) -> Self: ...

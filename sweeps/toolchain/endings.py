@@ -17,6 +17,7 @@ HARMLESS = "unexpected GraphHtpSettings option"  # printed at every compile
 
 def diagnosis(outcome: ChildOutcome, code: int | None = None, messages: Sequence[str] = ()) -> Diagnosis:
     return Diagnosis(
+        log=outcome.log,
         log_tail=outcome.log_tail,
         native_errors=native_errors(messages),
         exit_code=outcome.exit_code,

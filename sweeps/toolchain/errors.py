@@ -24,9 +24,11 @@ class FailureKind(StrEnum):
 class Diagnosis:
     """What is known about a child that did not deliver.
 
-    `log_tail` holds its last lines, `native_errors` the error lines of the toolchain itself; both oldest first.
+    `log` is what it printed, capped; `log_tail` holds its last lines, `native_errors` the error lines of the toolchain
+    itself; both oldest first.
     """
 
+    log: str = ""
     log_tail: tuple[str, ...] = ()
     native_errors: tuple[str, ...] = ()
     exit_code: int | None = None

@@ -22,13 +22,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from tunerweb.work.inside import JOB_FILE, RESULT_FILE
+from tunerweb.work.inside import JOB_FILE, PHASE_FILE, RESULT_FILE
 
 LOG_FILE = "log.txt"
 LOG_HEAD_BYTES = 64 * 1024
 LOG_TAIL_BYTES = 192 * 1024
 POLL_S = 0.05
 STATUS_BYTES = 8192
+LONGEST_PHASE = 40
 MEMORY = re.compile(rb"^(VmHWM|VmRSS):\s*(\d+)", re.MULTILINE)
 # Control characters and the invisible ones that change the direction or the lines of what follows.
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -99,11 +100,13 @@ def run_child(
     scratch: Path,
     limits: Limits | None = None,
     cancelled: Callable[[], bool] | None = None,
+    hear_phase: Callable[[str], None] | None = None,
     site_packages: bool = False,
 ) -> ChildOutcome:
     """Run `module:function` of this project with `job` (JSON) in a child, its working directory being `scratch`.
 
-    The child sees the standard library and this project only, unless `site_packages`. Raises `OSError` when it
+    The child sees the standard library and this project only, unless `site_packages`. `hear_phase` is told what the
+    child says it does, whenever that has changed. Raises `OSError` when it
     cannot be started at all; whatever the child does is an outcome.
     """
     limits = limits or Limits()
@@ -120,7 +123,8 @@ def run_child(
             start_new_session=True,
             env=_environment(),
         )
-    watch = _Watch(process, started, limits, cancelled or (lambda: False))
+    phases = _Phases(scratch / PHASE_FILE, hear_phase) if hear_phase else None
+    watch = _Watch(process, started, limits, cancelled or (lambda: False), phases)
     return watch.until_end(scratch)
 
 
@@ -140,10 +144,30 @@ def _environment() -> dict[str, str]:
     return {"LANG": "C.UTF-8"} | {name: os.environ[name] for name in kept if name in os.environ}
 
 
+class _Phases:
+    def __init__(self, path: Path, hear: Callable[[str], None]) -> None:
+        self.path = path
+        self.hear = hear
+        self._last = ""
+
+    def look(self) -> None:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            phase = self.path.read_text()[:LONGEST_PHASE]
+            if phase and phase != self._last:
+                self._last = phase
+                self.hear(phase)
+
+
 class _Watch:
     def __init__(
-        self, process: subprocess.Popen[bytes], started: float, limits: Limits, cancelled: Callable[[], bool]
+        self,
+        process: subprocess.Popen[bytes],
+        started: float,
+        limits: Limits,
+        cancelled: Callable[[], bool],
+        phases: _Phases | None,
     ) -> None:
+        self.phases = phases
         self.process = process
         self.started = started
         self.limits = limits
@@ -182,6 +206,8 @@ class _Watch:
 
     def _check(self) -> None:
         resident = self._sample_memory()
+        if self.phases:
+            self.phases.look()
         if self.killed_for:
             return
         if self.cancelled():

@@ -18,6 +18,7 @@ from typing import Any
 PR_SET_PDEATHSIG = 1
 JOB_FILE = "job.json"
 RESULT_FILE = "result.json"
+PHASE_FILE = "phase.txt"
 PARENT_GONE = 113
 DISK_FULL = 114
 
@@ -44,6 +45,15 @@ def peak_memory_bytes() -> int | None:
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
     return None
+
+
+def report_phase(phase: str) -> None:
+    """What the job does now, for whoever watches. A disk without room must not end the job here."""
+    try:
+        with open(PHASE_FILE, "w") as file:
+            file.write(phase)
+    except OSError:
+        pass
 
 
 def write_result(result: dict[str, Any]) -> None:

@@ -29,6 +29,7 @@ from sweeps.toolchain.qnn.library import (
 )
 from sweeps.toolchain.qnn.profile import finalize_events
 from sweeps.toolchain.qnn.schedule import read_schedule
+from tunerweb.work.inside import report_phase
 
 Json = dict[str, Any]
 DLC_FILE = "model.dlc"
@@ -112,6 +113,7 @@ class Clock:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
+        report_phase(name)
         started = time.monotonic_ns()
         try:
             yield

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from devices.targets import Target
-from sweeps.toolchain.base import Cancelled, CompileResult, Point, ToolchainIdentity
+from sweeps.toolchain.base import Cancelled, CompileResult, PhaseHeard, Point, ToolchainIdentity
 from sweeps.toolchain.endings import telling_a_full_disk
 from sweeps.toolchain.errors import ConfigRejected, ToolFailed
 from sweeps.toolchain.qnn import options, refusals, results
@@ -137,15 +137,21 @@ class BundledSession:
         return scratch
 
     def compile(
-        self, point: Point, *, limits: Limits | None = None, cancelled: Cancelled | None = None
+        self,
+        point: Point,
+        *,
+        limits: Limits | None = None,
+        cancelled: Cancelled | None = None,
+        hear_phase: PhaseHeard | None = None,
     ) -> CompileResult:
+        limits = limits or Limits()
         try:
-            return self._compile(point, limits or Limits(), cancelled)
+            return self._compile(point, limits, cancelled, hear_phase)
         except ConfigRejected as error:
             if not (self._schedule and refusals.lacks_cost_model(error)):
                 raise
             self._schedule = False
-            return self._compile(point, limits or Limits(), cancelled)
+            return self._compile(point, limits, cancelled, hear_phase)
 
     def job(self, point: Point) -> Json:
         """What the compile child is told, beside the DLC in its working directory."""
@@ -162,11 +168,16 @@ class BundledSession:
                 self._schedule = ScheduleProbe(self.toolchain, self.identity).works_on(self.target)
             return self._schedule
 
-    def _compile(self, point: Point, limits: Limits, cancelled: Cancelled | None) -> CompileResult:
+    def _compile(
+        self, point: Point, limits: Limits, cancelled: Cancelled | None, hear_phase: PhaseHeard | None
+    ) -> CompileResult:
         scratch = self._scratch()
         try:
             with telling_a_full_disk("compile"):
-                outcome = run_child(COMPILE, self.job(point), scratch=scratch, limits=limits, cancelled=cancelled)
+                job = self.job(point)
+                outcome = run_child(
+                    COMPILE, job, scratch=scratch, limits=limits, cancelled=cancelled, hear_phase=hear_phase
+                )
             answer = answer_of(outcome, limits, self.target)
             binary = self.folder / f"{scratch.name}.bin"
             os.rename(scratch / BINARY_FILE, binary)

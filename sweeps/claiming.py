@@ -1,0 +1,124 @@
+"""Which piece of work a free worker takes next. Stages are conditions here: a compile waits for its conversion.
+
+The order: teams in turn, then the highest priority, then baselines and configs as given (an order, never a barrier),
+then first come.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Case, Count, IntegerField, Max, Q, QuerySet, Value, When
+
+from sweeps.models import Compilation, Conversion, Inspection, Sweep, Trial, TrialKind
+from sweeps.models.work import SharedWork
+from sweeps.tuner.running import available_memory_bytes
+from tunerweb.work import leases
+from tunerweb.work.leases import Lease, WorkState
+
+COMPILES = Q(compilation__conversion=None) | Q(compilation__conversion__state=WorkState.DONE)
+CONVERSIONS = Q(compilation__conversion__state=WorkState.QUEUED)
+MOST_TRIES = 20
+
+
+def is_compile_waiting() -> bool:
+    return _next(CONVERSIONS) is not None or _next(COMPILES) is not None
+
+
+def is_inspection_waiting() -> bool:
+    return Inspection.objects.filter(state=WorkState.QUEUED).exists()
+
+
+def claim_compile(worker: str) -> tuple[SharedWork, Lease] | None:
+    """A conversion or a compilation that a live trial of a running sweep wants, claimed; None when there is none."""
+    for _ in range(MOST_TRIES):
+        row = _next_work()
+        if row is None:
+            return None
+        if lease := _claim_under_limits(row, worker):
+            row.refresh_from_db()
+            return row, lease
+    return None
+
+
+def claim_inspection(worker: str) -> tuple[Inspection, Lease] | None:
+    for row in Inspection.objects.filter(state=WorkState.QUEUED, cancel_requested_at=None).order_by("pk")[:MOST_TRIES]:
+        if lease := leases.claim(row, worker):
+            return row, lease
+    return None
+
+
+def _next_work() -> SharedWork | None:
+    if trial := _next(CONVERSIONS):
+        return Conversion.objects.get(pk=trial.compilation.conversion_id)
+    trial = _next(COMPILES)
+    return trial.compilation if trial and _fits_in_memory(trial.compilation) else None
+
+
+def _claim_under_limits(row: SharedWork, worker: str) -> Lease | None:
+    """The sweeps that want the row are locked, so that two workers cannot both take the last free place of one."""
+    with transaction.atomic():
+        wanting = _wanting(row).values("sweep_id")
+        locked = list(Sweep.objects.select_for_update().filter(pk__in=wanting).order_by("pk").values_list("pk", flat=True))
+        if not set(locked) - set(_sweeps_at_their_limit()):
+            return None
+        return leases.claim(row, worker)
+
+
+def _wanting(row: SharedWork) -> QuerySet[Any]:
+    if isinstance(row, Compilation):
+        wanted = Q(compilation=row)
+    else:
+        wanted = Q(compilation__conversion=row)
+    return Trial.objects.filter(wanted, cancelled_at=None, sweep__paused_at=None)
+
+
+def _next(stage: Q) -> Any:
+    waiting = _waiting(stage)
+    teams = list(waiting.order_by().values_list("team_id", flat=True).distinct())
+    if len(teams) > 1:
+        waiting = waiting.filter(team_id=_team_whose_turn_it_is(teams))
+    return waiting.select_related("compilation").order_by("-sweep__priority", _first_of_all(), "sweep_id", "position").first()
+
+
+def _waiting(stage: Q) -> QuerySet[Any]:
+    return Trial.objects.filter(
+        stage,
+        cancelled_at=None,
+        sweep__paused_at=None,
+        compilation__state=WorkState.QUEUED,
+        compilation__cancel_requested_at=None,
+    ).exclude(sweep_id__in=_sweeps_at_their_limit())
+
+
+def _sweeps_at_their_limit() -> list[int]:
+    running = (
+        Trial.objects.filter(cancelled_at=None, compilation__state=WorkState.RUNNING)
+        .order_by()
+        .values("sweep_id", "sweep__parallel_compiles")
+        .annotate(running=Count("compilation_id", distinct=True))
+    )
+    return [row["sweep_id"] for row in running if row["running"] >= row["sweep__parallel_compiles"]]
+
+
+def _team_whose_turn_it_is(teams: list[int]) -> int:
+    """The one with the fewest compiles running; among equals, the one that was served longest ago."""
+    served = Compilation.objects.filter(team_id__in=teams, started_at__isnull=False).order_by().values("team_id")
+    rows = served.annotate(last=Max("started_at"), running=Count("pk", filter=Q(state=WorkState.RUNNING)))
+    known = {row["team_id"]: (row["running"], row["last"].timestamp()) for row in rows}
+    return min(teams, key=lambda team: known.get(team, (0, 0.0)))
+
+
+def _first_of_all() -> Case:
+    first = When(kind__in=(TrialKind.BASELINE, TrialKind.AS_GIVEN), then=Value(0))
+    return Case(first, default=Value(1), output_field=IntegerField())
+
+
+def _fits_in_memory(row: Compilation) -> bool:
+    """A compile starts when the highest peak of this model on this target fits into what is free; the first always."""
+    if not Compilation.objects.filter(state=WorkState.RUNNING).exists():
+        return True
+    same = Compilation.objects.filter(source_model=row.source_model_id, soc_model=row.soc_model)
+    peak_bytes = same.aggregate(peak=Max("peak_memory_bytes"))["peak"]
+    return peak_bytes is None or peak_bytes <= available_memory_bytes()

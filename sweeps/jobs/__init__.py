@@ -1,0 +1,6 @@
+"""What hints call: claim work until there is none, do it, settle it. The only part of the server that runs toolchains."""
+
+from sweeps.jobs.loops import work_on_compiles, work_on_inspections
+from sweeps.jobs.toolchains import register_toolchain
+
+__all__ = ["register_toolchain", "work_on_compiles", "work_on_inspections"]

@@ -1,0 +1,61 @@
+"""From how the toolchain ended to the state of the row that it worked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sweeps import lifecycle
+from sweeps.models.work import SharedWork
+from sweeps.toolchain.errors import ConfigRejected, Diagnosis, FailureKind, ModelRejected, ToolchainError
+from tunerweb.work.artifacts import keep
+from tunerweb.work.keeper import stopping
+from tunerweb.work.leases import Lease, WorkState
+
+
+def settle_error(row: SharedWork, lease: Lease, error: ToolchainError) -> None:
+    """A refusal is an answer; a kill from outside and a stopping worker leave the work to somebody else."""
+    if error.kind is FailureKind.CANCELLED:
+        _ended_early(lease)
+        return
+    if error.kind is FailureKind.KILLED:
+        lifecycle.killed_from_outside(lease)
+        return
+    fields = _fields(row, error)
+    if isinstance(error, ConfigRejected | ModelRejected):
+        lifecycle.settle(lease, WorkState.REJECTED, **fields)
+    elif error.kind is FailureKind.CRASH:
+        lifecycle.crashed(lease, fields.pop("reason"), **fields)
+    else:
+        lifecycle.settle(lease, WorkState.FAILED, **fields)
+
+
+def _ended_early(lease: Lease) -> None:
+    if stopping.is_set():
+        lifecycle.hand_back(lease)
+    else:
+        lifecycle.settle(lease, WorkState.CANCELLED, reason=lifecycle.CANCELLED)
+
+
+def _fields(row: SharedWork, error: ToolchainError) -> dict[str, Any]:
+    known = error.diagnosis
+    return {
+        "reason": error.message,
+        "error": error_json(error),
+        "log": keep(row.team, known.log.encode()) if known.log else None,
+        "wall_us": known.wall_us,
+        "cpu_us": known.cpu_us,
+        "peak_memory_bytes": known.peak_memory_bytes,
+    }
+
+
+def error_json(error: ToolchainError) -> dict[str, Any]:
+    known: Diagnosis = error.diagnosis
+    return {
+        "sentence": error.message,
+        "kind": error.kind,
+        "log_tail": list(known.log_tail),
+        "native_errors": list(known.native_errors),
+        "exit_code": known.exit_code,
+        "signal": known.signal,
+        "error_code": known.error_code,
+    }

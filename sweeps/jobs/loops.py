@@ -1,0 +1,91 @@
+"""A hint's work: claim and do until nothing is eligible, or a minute has passed."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TypeVar
+
+from django.db import close_old_connections
+
+from sweeps import claiming, lifecycle
+from sweeps.jobs import compiles
+from sweeps.jobs.conversions import convert
+from sweeps.jobs.inspections import inspect
+from sweeps.models import Compilation, Conversion, Inspection
+from sweeps.models.work import SharedWork
+from tunerweb.environment import load_environment
+from tunerweb.work import hints
+from tunerweb.work.keeper import Keeper, stopping
+from tunerweb.work.leases import Lease, LeasedWork, WorkState
+from tunerweb.work.scratch import scratch_root
+
+LONGEST_S = 60.0
+BROKEN = "Tunerweb itself failed while it worked on this ({name}: {error}). The worker's log has the details; retry."
+log = logging.getLogger(__name__)
+Work = TypeVar("Work", bound=LeasedWork)
+
+
+def work_on_compiles() -> None:
+    with ExitStack() as stack:
+        keeper = stack.enter_context(Keeper())
+        folder = stack.enter_context(scratch_root(_scratch_parent()))
+        compiler = stack.enter_context(compiles.Compiler(folder, keeper))
+
+        def work(row: SharedWork, lease: Lease) -> None:
+            if isinstance(row, Conversion):
+                convert(row, lease, folder, keeper)
+            elif isinstance(row, Compilation):
+                compiler.compile(row, lease)
+
+        _until_nothing_is_left(Compilation.queue, claiming.claim_compile, work, keeper)
+
+
+def work_on_inspections() -> None:
+    with Keeper() as keeper, scratch_root(_scratch_parent()) as folder:
+
+        def work(row: Inspection, lease: Lease) -> None:
+            inspect(row, lease, folder, keeper)
+
+        _until_nothing_is_left(Inspection.queue, claiming.claim_inspection, work, keeper)
+
+
+def _until_nothing_is_left(
+    queue: str,
+    claim: Callable[[str], tuple[Work, Lease] | None],
+    work: Callable[[Work, Lease], None],
+    keeper: Keeper,
+) -> None:
+    started = time.monotonic()
+    worker = f"{os.environ.get('RQ_WORKER_ID', queue)}@{socket.gethostname()}"[:100]
+    while not stopping.is_set():
+        if time.monotonic() - started > LONGEST_S:
+            hints.leave_one(queue)
+            return
+        close_old_connections()
+        claimed = claim(worker)
+        if claimed is None:
+            return
+        _do(*claimed, work, keeper)
+
+
+def _do(row: Work, lease: Lease, work: Callable[[Work, Lease], None], keeper: Keeper) -> None:
+    """Whatever happens, the row is settled or handed back: an error of ours is a failure with its reason."""
+    lifecycle.started(lease)
+    try:
+        with keeper.keeping(lease):
+            work(row, lease)
+    except Exception as error:
+        log.exception("%s failed", row)
+        sentence = BROKEN.format(name=type(error).__name__, error=str(error)[:200])
+        lifecycle.settle(lease, WorkState.FAILED, reason=sentence)
+
+
+def _scratch_parent() -> object:
+    parent = load_environment().scratch
+    parent.mkdir(parents=True, exist_ok=True)
+    return parent

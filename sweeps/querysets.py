@@ -1,0 +1,69 @@
+"""Questions about many rows. Every question that a person asks starts with `.of(user)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from django.db import models
+from django.db.models import Count, Exists, OuterRef, Q
+
+from tunerweb.accounts.models import User
+from tunerweb.work.leases import LIVE, WorkState
+
+if TYPE_CHECKING:
+    from sweeps.models import SourceModel, Sweep, Trial
+
+
+class ScopedQuerySet(models.QuerySet[Any]):
+    def of(self, user: User) -> Self:
+        """What this person's teams have. Everything else does not exist for them."""
+        return self.filter(team__membership__user=user)
+
+
+class SourceModelQuerySet(ScopedQuerySet):
+    def with_sweep_counts(self) -> Self:
+        return self.annotate(sweep_count=Count("sweeps", distinct=True))
+
+
+class CompilationQuerySet(ScopedQuerySet):
+    def unwanted(self) -> Self:
+        """No trial points to them."""
+        return self.filter(trials=None)
+
+    def without_live_trials(self) -> Self:
+        from sweeps.models import Trial
+
+        wanting = Trial.objects.filter(compilation=OuterRef("pk"), cancelled_at=None)
+        return self.filter(~Exists(wanting))
+
+
+class TrialQuerySet(ScopedQuerySet):
+    def live(self) -> Self:
+        return self.filter(cancelled_at=None, compilation__state__in=LIVE)
+
+    def retryable(self) -> Self:
+        """Failed or cancelled: a rejected point is an answer, and stays."""
+        return self.filter(
+            Q(cancelled_at__isnull=False) | Q(compilation__state__in=(WorkState.FAILED, WorkState.CANCELLED))
+        )
+
+    def with_work(self) -> Self:
+        """What a row needs, without the long texts."""
+        return self.select_related("compilation", "compilation__conversion", "compilation__binary")
+
+
+class SweepQuerySet(ScopedQuerySet):
+    def with_counts(self) -> Self:
+        state = "trials__compilation__state"
+        uncancelled = Q(trials__cancelled_at=None)
+        return self.annotate(
+            trial_count=Count("trials"),
+            live_count=Count("trials", filter=uncancelled & Q(**{f"{state}__in": LIVE})),
+            running_count=Count("trials", filter=uncancelled & Q(**{state: WorkState.RUNNING})),
+            done_count=Count("trials", filter=uncancelled & Q(**{state: WorkState.DONE})),
+            rejected_count=Count("trials", filter=uncancelled & Q(**{state: WorkState.REJECTED})),
+            failed_count=Count("trials", filter=uncancelled & Q(**{f"{state}__in": (WorkState.FAILED, WorkState.CANCELLED)})),
+        )
+
+    def unfinished(self) -> Self:
+        return self.filter(finished_at=None)

@@ -1,0 +1,86 @@
+"""An RQ worker for one queue. Its horse dies with it, hands its work back when asked to stop, and runs hints only."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import secrets
+import signal
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tunerweb.settings")
+django.setup()
+
+from django.conf import settings  # noqa: E402
+from django.db import connections  # noqa: E402
+from django.utils.module_loading import import_string  # noqa: E402
+from rq import Worker  # noqa: E402
+from rq.job import Job  # noqa: E402
+from rq.serializers import JSONSerializer  # noqa: E402
+
+from tunerweb.work.hints import queue_named  # noqa: E402
+from tunerweb.work.inside import die_with_parent  # noqa: E402
+from tunerweb.work.keeper import stopping  # noqa: E402
+
+log = logging.getLogger(__name__)
+
+
+class HintRefused(Exception):
+    """Somebody wrote something else than a hint into the broker."""
+
+
+class Hint(Job):
+    """Whoever can write to the broker could name any function: only those of the settings are called."""
+
+    def perform(self) -> Any:
+        if self.func_name not in settings.WORK_QUEUES.values() or self.args or self.kwargs:
+            raise HintRefused(f"{self.func_name!r} is not among the functions that a hint may call.")
+        return super().perform()
+
+
+class HintWorker(Worker):
+    job_class = Hint
+
+    def setup_work_horse_signals(self) -> None:
+        die_with_parent(os.getppid())
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, lambda _signal, _frame: stopping.set())
+        connections.close_all()
+
+    def handle_warm_shutdown_request(self) -> None:
+        """The horse hands its work back, which takes a moment, instead of working on for minutes."""
+        if self.horse_pid:
+            os.kill(self.horse_pid, signal.SIGTERM)
+
+
+def run(queue: str, name: str) -> None:
+    die_with_parent(os.getppid())
+    if startup := settings.WORKER_STARTUP.get(queue):
+        import_string(startup)()
+        connections.close_all()
+    worker = HintWorker(
+        [queue_named(queue)],
+        name=f"{name}-{secrets.token_hex(4)}",
+        connection=queue_named(queue).connection,
+        serializer=JSONSerializer,
+        job_class=Hint,
+        job_monitoring_interval=5,
+        maintenance_interval=60,
+        worker_ttl=90,
+    )
+    worker.work(logging_level="WARNING")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Work on one queue until told to stop.")
+    parser.add_argument("--queue", required=True, choices=sorted(settings.WORK_QUEUES))
+    parser.add_argument("--name", required=True)
+    options = parser.parse_args()
+    run(options.queue, options.name)
+
+
+if __name__ == "__main__":
+    main()
