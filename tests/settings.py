@@ -18,5 +18,3 @@ CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 # Connections of several threads see one file; of a database in memory each statement locks whole tables.
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
     DATABASES["default"]["TEST"] = {"NAME": os.path.join(os.environ["TUNERWEB_DATA"], "test.sqlite3")}  # noqa: F405
-# In a file: threads have connections of their own, which a database in memory cannot serve side by side.
-DATABASES["default"]["TEST"] = {"NAME": os.path.join(os.environ["TUNERWEB_DATA"], "tests.sqlite3")}  # noqa: F405

@@ -121,7 +121,11 @@ WORK_QUEUES = {"compile": "sweeps.jobs.work_on_compiles", "light": "sweeps.jobs.
 # Says whether a claim on this queue would find something.
 WORK_WAITING = {"compile": "sweeps.claiming.is_compile_waiting", "light": "sweeps.claiming.is_inspection_waiting"}
 WORKER_STARTUP = {"compile": "sweeps.jobs.register_toolchain"}
-RECONCILER_STEPS = ["sweeps.lifecycle.reconcile", "sweeps.uploads.reconcile"]
+RECONCILER_STEPS = [
+    "sweeps.lifecycle.reconcile",
+    "sweeps.uploads.reconcile",
+    "tunerweb.accounts.cleaning.reconcile",
+]
 TOOLCHAIN = "sweeps.toolchain.qnn.compiler.BundledToolchain"
 LEASE_S = ENVIRONMENT.lease_s
 
