@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Sum
@@ -181,6 +182,6 @@ def _only_of(sweep: Sweep) -> list[int]:
     return list(mine.exclude(pk__in=shared.values("pk")).values_list("pk", flat=True))
 
 
-def _artifacts_of(compilations: object) -> set[int]:
+def _artifacts_of(compilations: Any) -> set[int]:
     rows = Compilation.objects.filter(pk__in=compilations).values_list("binary_id", "log_id")
     return {pk for row in rows for pk in row if pk}

@@ -17,13 +17,13 @@ from sweeps.tuner.running import available_memory_bytes
 from tunerweb.work import leases
 from tunerweb.work.leases import Lease, WorkState
 
-COMPILES = Q(compilation__conversion=None) | Q(compilation__conversion__state=WorkState.DONE)
-CONVERSIONS = Q(compilation__conversion__state=WorkState.QUEUED)
+STARTABLE = (WorkState.QUEUED, WorkState.DONE)
+NEXT_STAGE = Q(compilation__conversion=None) | Q(compilation__conversion__state__in=STARTABLE)
 MOST_TRIES = 20
 
 
 def is_compile_waiting() -> bool:
-    return _next(CONVERSIONS) is not None or _next(COMPILES) is not None
+    return _next_trial() is not None
 
 
 def is_inspection_waiting() -> bool:
@@ -50,10 +50,13 @@ def claim_inspection(worker: str) -> tuple[Inspection, Lease] | None:
 
 
 def _next_work() -> SharedWork | None:
-    if trial := _next(CONVERSIONS):
-        return Conversion.objects.get(pk=trial.compilation.conversion_id)
-    trial = _next(COMPILES)
-    return trial.compilation if trial and _fits_in_memory(trial.compilation) else None
+    trial = _next_trial()
+    if trial is None:
+        return None
+    compilation: Compilation = trial.compilation
+    if compilation.conversion and compilation.conversion.state == WorkState.QUEUED:
+        return compilation.conversion
+    return compilation if _fits_in_memory(compilation) else None
 
 
 def _claim_under_limits(row: SharedWork, worker: str) -> Lease | None:
@@ -74,17 +77,19 @@ def _wanting(row: SharedWork) -> QuerySet[Any]:
     return Trial.objects.filter(wanted, cancelled_at=None, sweep__paused_at=None)
 
 
-def _next(stage: Q) -> Any:
-    waiting = _waiting(stage)
+def _next_trial() -> Any:
+    waiting = _waiting()
     teams = list(waiting.order_by().values_list("team_id", flat=True).distinct())
     if len(teams) > 1:
         waiting = waiting.filter(team_id=_team_whose_turn_it_is(teams))
-    return waiting.select_related("compilation").order_by("-sweep__priority", _first_of_all(), "sweep_id", "position").first()
+    loaded = waiting.select_related("compilation", "compilation__conversion")
+    return loaded.order_by("-sweep__priority", _first_of_all(), "sweep_id", "position").first()
 
 
-def _waiting(stage: Q) -> QuerySet[Any]:
+def _waiting() -> QuerySet[Any]:
+    """Trials whose next stage can start: their conversion, or their compile when it stands on none or a done one."""
     return Trial.objects.filter(
-        stage,
+        NEXT_STAGE,
         cancelled_at=None,
         sweep__paused_at=None,
         compilation__state=WorkState.QUEUED,

@@ -33,6 +33,7 @@ from tunerweb.environment import load_environment
 from tunerweb.work.leases import REUSABLE, WorkState
 
 MOST_PARALLEL = 64
+LOWEST_PRIORITY, HIGHEST_PRIORITY = -100, 100
 LARGEST_DIMENSION = 2**31 - 1
 NO_TOOLCHAIN = "No compile worker has reported its toolchain yet. Workers start with the server: try again in a moment."
 
@@ -168,7 +169,7 @@ def _check_numbers(spec: SweepSpec) -> None:
         "top_k": (1, 100, "the best binaries to export"),
         "parallel_compiles": (1, MOST_PARALLEL, "compiles at once"),
         "timeout_s": (1, 7 * 24 * 3600, "seconds for one compile"),
-        "priority": (-100, 100, "priority"),
+        "priority": (LOWEST_PRIORITY, HIGHEST_PRIORITY, "as a priority"),
     }
     problems = [
         Problem(name, f"{getattr(spec, name):,} {what}: give a number from {least:,} to {most:,}.")

@@ -12,7 +12,7 @@ from sweeps.configs import ConfigDocument, HtpConfig, check_config
 from sweeps.jobs.endings import settle_error
 from sweeps.jobs.limits import limits_of
 from sweeps.jobs.toolchains import row_of, toolchain
-from sweeps.models import Compilation
+from sweeps.models import Compilation, Toolchain
 from sweeps.toolchain.base import CompileResult, Point, Session
 from sweeps.toolchain.errors import ConfigRejected, ToolchainError, ToolFailed
 from tunerweb.work.artifacts import keep, server_store
@@ -33,6 +33,7 @@ class Compiler:
         self._folder = folder
         self._open: tuple[tuple[str, int, int], Session] | None = None
         self._closing = ExitStack()
+        self._toolchain: Toolchain | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -73,15 +74,15 @@ class Compiler:
         return session
 
     def _check_toolchain(self, row: Compilation, session: Session) -> None:
-        there = row_of(session.identity)
-        if there.pk != row.toolchain_id:
-            raise ToolFailed(OTHER_TOOLCHAIN.format(wanted=row.toolchain, there=there))
+        if self._toolchain is None:
+            self._toolchain = row_of(session.identity)
+        if self._toolchain.pk != row.toolchain_id:
+            raise ToolFailed(OTHER_TOOLCHAIN.format(wanted=row.toolchain, there=self._toolchain))
 
 
 def _dlc_sha256(row: Compilation) -> str:
-    if row.conversion:
-        sha256: str = row.conversion.dlc.sha256
-        return sha256
+    if row.conversion and row.conversion.dlc:
+        return str(row.conversion.dlc.sha256)
     return str(row.source_model.files.values_list("artifact__sha256", flat=True)[0])
 
 

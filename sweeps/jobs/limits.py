@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Max, Q
+from django.db.models import Q
 
 from sweeps.models import Compilation, Trial
 from sweeps.models.work import SharedWork
@@ -13,8 +13,8 @@ CPU_PER_WALL = 4
 
 def limits_of(row: SharedWork) -> Limits:
     wanted = Q(compilation=row.pk) if isinstance(row, Compilation) else Q(compilation__conversion=row.pk)
-    live = Trial.objects.filter(wanted, cancelled_at=None)
-    unlimited = live.filter(sweep__memory_bytes=None).exists()
-    most = live.aggregate(timeout_s=Max("sweep__timeout_s"), memory_bytes=Max("sweep__memory_bytes"))
-    wall_s = float(most["timeout_s"] or Limits.wall_s)
-    return Limits(wall_s, CPU_PER_WALL * wall_s, None if unlimited else most["memory_bytes"])
+    live = Trial.objects.filter(wanted, cancelled_at=None).values_list("sweep__timeout_s", "sweep__memory_bytes")
+    limits = list(live.distinct().order_by())
+    wall_s = float(max((timeout_s for timeout_s, _ in limits), default=Limits.wall_s))
+    memory = [memory_bytes for _, memory_bytes in limits]
+    return Limits(wall_s, CPU_PER_WALL * wall_s, None if None in memory else max(memory, default=None))

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TypeVar
 
 from django.db import close_old_connections
@@ -85,7 +86,7 @@ def _do(row: Work, lease: Lease, work: Callable[[Work, Lease], None], keeper: Ke
         lifecycle.settle(lease, WorkState.FAILED, reason=sentence)
 
 
-def _scratch_parent() -> object:
+def _scratch_parent() -> Path:
     parent = load_environment().scratch
     parent.mkdir(parents=True, exist_ok=True)
     return parent

@@ -1,0 +1,1 @@
+"""What the server costs above the bare compiles, how fast it answers, and whether it stays fast as it fills up."""
