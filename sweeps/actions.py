@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -15,6 +14,7 @@ from sweeps.configs import HtpConfig
 from sweeps.models import Compilation, Conversion, Sweep, Trial
 from sweeps.planning import SweepPlan, SweepSpec, plan_sweep
 from sweeps.toolchain.base import Point
+from tunerweb.work.artifacts import Freed, forget
 from tunerweb.work.leases import LIVE
 from tunerweb.work.models import Artifact
 
@@ -141,15 +141,6 @@ def _point_of(compilation: Compilation) -> Point:
     return Point(config=config, p_value=compilation.p_value, as_given=compilation.as_given)
 
 
-@dataclass(frozen=True)
-class Freed:
-    """What a deletion takes out of the store: files that nothing else needs."""
-
-    files: int
-    size_bytes: int
-    blocked_by: str = ""
-
-
 RUNNING = "It is still running: cancel it first."
 
 
@@ -163,16 +154,18 @@ def freed_by(sweep: Sweep) -> Freed:
 
 
 def delete_sweep(sweep: Sweep) -> Freed:
-    """Its files go once nothing refers to them, which the reconciler sees to."""
+    """Its files go with it; those that were kept a moment ago go with the reconciler's next round."""
     with transaction.atomic():
         Sweep.objects.select_for_update().get(pk=sweep.pk)
         freed = freed_by(sweep)
         if freed.blocked_by:
             return freed
         wanted = list(sweep.trials.values_list("compilation_id", flat=True))
+        artifacts = _artifacts_of(wanted)
         sweep.delete()
         Compilation.objects.filter(pk__in=wanted, trials=None).exclude(state__in=LIVE).delete()
         Conversion.objects.filter(team=sweep.team, compilations=None).exclude(state__in=LIVE).delete()
+        transaction.on_commit(lambda: forget(artifacts))
     return freed
 
 

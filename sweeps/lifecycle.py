@@ -232,7 +232,7 @@ def reconcile() -> None:
 
 
 def _unwanted_compilations() -> list[int]:
-    live = Compilation.objects.filter(state__in=LIVE, cancel_requested_at=None).without_live_trials()
+    live = Compilation.objects.filter(~Exists(_wanting(Compilation)), state__in=LIVE, cancel_requested_at=None)
     return list(live.values_list("pk", flat=True))
 
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from django.db import models
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Q
 
 from tunerweb.accounts.models import User
 from tunerweb.work.leases import LIVE, WorkState
-
-if TYPE_CHECKING:
-    from sweeps.models import SourceModel, Sweep, Trial
-
 
 class ScopedQuerySet(models.QuerySet[Any]):
     def of(self, user: User) -> Self:
@@ -23,18 +19,6 @@ class ScopedQuerySet(models.QuerySet[Any]):
 class SourceModelQuerySet(ScopedQuerySet):
     def with_sweep_counts(self) -> Self:
         return self.annotate(sweep_count=Count("sweeps", distinct=True))
-
-
-class CompilationQuerySet(ScopedQuerySet):
-    def unwanted(self) -> Self:
-        """No trial points to them."""
-        return self.filter(trials=None)
-
-    def without_live_trials(self) -> Self:
-        from sweeps.models import Trial
-
-        wanting = Trial.objects.filter(compilation=OuterRef("pk"), cancelled_at=None)
-        return self.filter(~Exists(wanting))
 
 
 class TrialQuerySet(ScopedQuerySet):

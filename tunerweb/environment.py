@@ -13,7 +13,7 @@ GIB = 2**30
 
 
 class Environment(BaseSettings):
-    """`url` is the public address; https turns on what only TLS allows. `lease_s` is how long work outlives its worker."""
+    """`url` is the public address; https turns on what only TLS allows. `lease_s`: how long work outlives its worker."""
 
     model_config = SettingsConfigDict(env_prefix="TUNERWEB_", frozen=True, extra="ignore", populate_by_name=True)
 
@@ -52,6 +52,11 @@ class Environment(BaseSettings):
     def incoming(self) -> Path:
         """Uploads on their way in; on one file system with the store, so that keeping one is a rename."""
         return self.data / "incoming"
+
+    @property
+    def bodies(self) -> Path:
+        """Where Django spools the bodies of requests."""
+        return self.data / "bodies"
 
     @property
     def scratch(self) -> Path:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+STALE = "This page was open from before you signed in, or your browser blocks cookies. Go back, reload it and send it again."
+
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(request, "404.html", status=404)
@@ -12,6 +14,15 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     return render(request, "403.html", status=403)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return render(request, "400.html", status=400)
+
+
+def stale_form(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """What came has no valid token: an old tab after a sign-in, or another site that tried."""
+    return render(request, "403.html", {"reason": STALE}, status=403)
 
 
 def broken(request: HttpRequest) -> HttpResponse:

@@ -10,6 +10,7 @@ from tunerweb.secret import secret_key
 ENVIRONMENT = load_environment()
 
 SECRET_KEY = secret_key(ENVIRONMENT.data)
+ENVIRONMENT.bodies.mkdir(parents=True, exist_ok=True)
 DEBUG = False
 ALLOWED_HOSTS = ["localhost", "127.0.0.1", "[::1]", *([ENVIRONMENT.host] if ENVIRONMENT.host else [])]
 CSRF_TRUSTED_ORIGINS = [ENVIRONMENT.url] if ENVIRONMENT.url else []
@@ -104,7 +105,8 @@ WHITENOISE_USE_FINDERS = True
 
 # A piece of an upload is read in pieces by its view; everything else is a form.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
-FILE_UPLOAD_TEMP_DIR = None
+# Bodies are spooled beside the uploads, not to a temporary disk that may be small.
+FILE_UPLOAD_TEMP_DIR = ENVIRONMENT.bodies
 
 CHANNEL_LAYERS = {
     "default": {
@@ -114,7 +116,8 @@ CHANNEL_LAYERS = {
 }
 
 RQ_QUEUES = {
-    name: {"URL": ENVIRONMENT.broker_url, "SERIALIZER": "rq.serializers.JSONSerializer"} for name in ("compile", "light")
+    name: {"URL": ENVIRONMENT.broker_url, "SERIALIZER": "rq.serializers.JSONSerializer"}
+    for name in ("compile", "light")
 }
 # What a hint on each queue calls. A worker runs nothing else.
 WORK_QUEUES = {"compile": "sweeps.jobs.work_on_compiles", "light": "sweeps.jobs.work_on_inspections"}
@@ -129,6 +132,7 @@ RECONCILER_STEPS = [
 TOOLCHAIN = "sweeps.toolchain.qnn.compiler.BundledToolchain"
 LEASE_S = ENVIRONMENT.lease_s
 
+CSRF_FAILURE_VIEW = "tunerweb.errors.stale_form"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENVIRONMENT.is_https
@@ -146,5 +150,8 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    "loggers": {"rq": {"handlers": ["stderr"], "level": "WARNING", "propagate": False}},
+    "loggers": {
+        "resumable_upload": {"level": "WARNING"},
+        "rq": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+    },
 }

@@ -284,7 +284,7 @@ class Migration(migrations.Migration):
                 ('tus_id', models.CharField(max_length=64, unique=True)),
                 ('name', models.CharField(max_length=300)),
                 ('size_bytes', models.BigIntegerField()),
-                ('state', models.CharField(choices=[('receiving', 'Receiving'), ('complete', 'Complete'), ('discarded', 'Discarded')], default='receiving', max_length=10)),
+                ('state', models.CharField(choices=[('receiving', 'Receiving'), ('complete', 'Complete')], default='receiving', max_length=10)),
                 ('touched_at', models.DateTimeField(auto_now=True)),
                 ('artifact', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='uploads', to='work.artifact')),
                 ('inspection', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='uploads', to='sweeps.inspection')),

@@ -77,7 +77,6 @@ class Inspection(LeasedWork):
 class UploadState(models.TextChoices):
     RECEIVING = "receiving"
     COMPLETE = "complete"
-    DISCARDED = "discarded"
 
 
 class Upload(Owned):

@@ -8,7 +8,7 @@ from django.db import models
 from django.utils import timezone
 
 from sweeps.models.sources import SourceModel
-from sweeps.querysets import CompilationQuerySet, ScopedQuerySet
+from sweeps.querysets import ScopedQuerySet
 from tunerweb.work.leases import REUSABLE, LeasedWork
 from tunerweb.work.models import Artifact
 
@@ -99,7 +99,7 @@ class Compilation(SharedWork):
     dram_bytes = models.BigIntegerField(null=True, blank=True)
     simulated_cycles = models.BigIntegerField(null=True, blank=True)
 
-    objects = CompilationQuerySet.as_manager()
+    objects = ScopedQuerySet.as_manager()
 
     class Meta:
         constraints: ClassVar = [

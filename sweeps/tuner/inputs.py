@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from sweeps.configs import (
     target_number_of,
 )
 from sweeps.toolchain.convert import SourceKind, convert_onnx, prepare_source, recognise
+from sweeps.toolchain.convert.hashing import sha256_of, sha256_of_source
 from tunerweb.work.child import Limits
 
 NO_TARGET = (
@@ -88,20 +88,6 @@ def shown(path: Path) -> str:
     """A file name on one line, whatever is in it."""
     text = "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in str(path))
     return text if len(text) <= LONGEST_SHOWN else f"{text[:40]}...{text[-40:]}"
-
-
-def sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sha256_of_source(model: Path) -> str:
-    """Of the file when the model is one file; else of the names and hashes of all files that it consists of."""
-    files = sorted(path for path in model.parent.rglob("*") if path.is_file())
-    if files == [model]:
-        return sha256_of(model)
-    lines = [f"{sha256_of(path)}  {path.relative_to(model.parent)}\n" for path in files]
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def read_config_file(path: Path | None) -> tuple[ConfigDocument, tuple[Path, ...]]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +15,9 @@ from typing import Any, Protocol
 from devices.targets import Target
 from sweeps.configs import CheckedConfig, HtpConfig
 from sweeps.ranking import TrialOutcome
-from sweeps.reports import REPORT_FILE, bundle_files, remove_stale, size_report, write_bundle
+from sweeps.reports import REPORT_FILE, about_sweep, bundle_files, remove_stale, size_report, write_bundle
 from sweeps.search_space import invalid_p_values, num_cores_of, parse_p_values, size_sweep_points
-from sweeps.toolchain.base import Session, ToolchainIdentity
+from sweeps.toolchain.base import Session
 from sweeps.toolchain.qnn.compiler import BundledToolchain
 from sweeps.tuner.inputs import (
     BadInput,
@@ -102,7 +102,7 @@ def run_size_sweep(request: SweepRequest, listener: Listener) -> SweepResult:
         prepare_folder(request.out, given=(*request.models, *config_files))
         trials = _compile(request, session, config, target, p_values, listener)
         invalid = invalid_p_values(p_values, num_cores_of(config, target))
-        about = _about(source, target, session.identity, trials)
+        about = _about(source, target, session, trials)
         report = size_report(trials, request.top_k, target, invalid=invalid, about=about)
         dlc = source.dlc if source.converted else None
         write_bundle(request.out, bundle_files(trials, request.top_k, report, target, converted_dlc=dlc))
@@ -159,18 +159,12 @@ def prepare_folder(out: Path, given: Collection[Path]) -> None:
         raise BadInput(f"The output folder {shown(out)} cannot be used: {error.strerror}. Choose another.") from None
 
 
-def _about(
-    source: Source, target: Target, identity: ToolchainIdentity, trials: tuple[TrialOutcome, ...]
-) -> dict[str, Any]:
-    results = [trial.result for trial in trials if trial.result]
-    graphs = results[0].graphs if results else ()
-    return {
-        "model": {
-            "sha256": source.sha256,
-            "name": source.model_name,
-            "converter": source.converter,
-            "graph_names": [graph.graph_name for graph in graphs],
-        },
-        "target": {"soc_model": target.soc_model, "name": target.name, "dsp_arch": target.dsp_arch},
-        "toolchain": identity.model_dump(),
-    }
+def _about(source: Source, target: Target, session: Session, trials: Sequence[TrialOutcome]) -> dict[str, Any]:
+    return about_sweep(
+        model_sha256=source.sha256,
+        model_name=source.model_name,
+        converter=source.converter,
+        target=target,
+        identity=session.identity,
+        trials=trials,
+    )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import ManyToOneRel, QuerySet
 from django.utils import timezone
 
 from tunerweb.accounts.models import Team
@@ -67,10 +68,10 @@ def unreferenced() -> QuerySet[Artifact]:
     """Every foreign key to an artifact counts, those of models to come too."""
     rows = Artifact.objects.all()
     for relation in Artifact._meta.get_fields(include_hidden=True):
-        if not relation.one_to_many:
-            continue
-        referring = relation.related_model._base_manager.filter(**{f"{relation.field.name}__isnull": False})
-        rows = rows.exclude(pk__in=referring.values(relation.field.name))
+        if isinstance(relation, ManyToOneRel):
+            name = relation.field.name
+            referring: QuerySet[Any] = relation.related_model._base_manager.filter(**{f"{name}__isnull": False})
+            rows = rows.exclude(pk__in=referring.values(name))
     return rows
 
 

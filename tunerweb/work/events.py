@@ -1,4 +1,4 @@
-"""Tells open pages, after the commit, that something changed. A message holds ids and is only a nudge: pages re-read."""
+"""Tells open pages, after the commit, that something changed. A message is only a nudge: pages re-read."""
 
 from __future__ import annotations
 

@@ -51,6 +51,4 @@ def push_where_work_waits() -> None:
 
 
 def _enqueue(queue: Queue, name: str) -> None:
-    queue.enqueue_call(
-        settings.WORK_QUEUES[name], timeout=LONGEST_S, result_ttl=RESULT_S, failure_ttl=FAILURE_S
-    )
+    queue.enqueue_call(settings.WORK_QUEUES[name], timeout=LONGEST_S, result_ttl=RESULT_S, failure_ttl=FAILURE_S)

@@ -65,7 +65,9 @@ class Incoming:
                     if digest:
                         digest.update(piece)
             except BaseException:
-                file.truncate(offset)
+                # What was written is right as far as it goes: giving its room back may fail.
+                with contextlib.suppress(OSError):
+                    file.truncate(offset)
                 raise
             if digest:
                 self._remember(part, file.tell(), digest)

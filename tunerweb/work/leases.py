@@ -5,6 +5,7 @@ Every change is one compare-and-set. Whoever finds that it changed no row has lo
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -30,6 +31,7 @@ LIVE = (WorkState.QUEUED, WorkState.RUNNING)
 REUSABLE = (WorkState.QUEUED, WorkState.RUNNING, WorkState.DONE, WorkState.REJECTED)
 MOST_CRASHES = 3
 MOST_WORKERS_TAKEN = 3
+log = logging.getLogger(__name__)
 
 
 class LeasedWork(Owned):
@@ -68,6 +70,9 @@ class Lease:
     pk: int
     fence: int
 
+    def __str__(self) -> str:
+        return f"{self.model.__name__} {self.pk} with fence {self.fence}"
+
     @property
     def held(self) -> models.QuerySet[Any]:
         return self.model._default_manager.filter(pk=self.pk, fence=self.fence, state=WorkState.RUNNING)
@@ -103,12 +108,18 @@ def cancel_requested(lease: Lease) -> bool:
 
 def settle(lease: Lease, state: WorkState, **fields: Any) -> bool:
     """Write the end of the work. False: the lease was lost, and nothing was written."""
-    return bool(lease.held.update(state=state, finished_at=timezone.now(), **_no_lease(), **fields))
+    return _kept(lease, lease.held.update(state=state, finished_at=timezone.now(), **_no_lease(), **fields))
 
 
 def put_back(lease: Lease) -> bool:
     """Into the queue again, for whoever is free."""
-    return bool(lease.held.update(state=WorkState.QUEUED, started_at=None, **_no_lease()))
+    return _kept(lease, lease.held.update(state=WorkState.QUEUED, started_at=None, **_no_lease()))
+
+
+def _kept(lease: Lease, changed: int) -> bool:
+    if not changed:
+        log.warning("%s came too late: somebody else has it now, and this result is discarded", lease)
+    return bool(changed)
 
 
 def expired(model: type[LeasedWork]) -> models.QuerySet[Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import logging
 import os
 import secrets
 import signal
+import tempfile
 from typing import Any
 
 import django
@@ -17,7 +19,8 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.db import connections  # noqa: E402
 from django.utils.module_loading import import_string  # noqa: E402
-from rq import Worker  # noqa: E402
+from redis.exceptions import RedisError  # noqa: E402
+from rq import Worker, worker_registration  # noqa: E402
 from rq.job import Job  # noqa: E402
 from rq.serializers import JSONSerializer  # noqa: E402
 
@@ -25,6 +28,7 @@ from tunerweb.work.hints import queue_named  # noqa: E402
 from tunerweb.work.inside import die_with_parent  # noqa: E402
 from tunerweb.work.keeper import stopping  # noqa: E402
 
+LONGEST_WAIT_FOR_BROKER_S = 1.0
 log = logging.getLogger(__name__)
 
 
@@ -43,6 +47,17 @@ class Hint(Job):
 
 class HintWorker(Worker):
     job_class = Hint
+    max_connection_wait_time = LONGEST_WAIT_FOR_BROKER_S
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
+        """A broker that was started again knows nobody: each heartbeat is an introduction."""
+        super().heartbeat(timeout, pipeline)
+        worker_registration.register(self, pipeline)
+
+    def maintain_heartbeats(self, job: Job, execution: Any) -> None:
+        """Without a broker the work at hand goes on: its lease is in the database."""
+        with contextlib.suppress(RedisError):
+            super().maintain_heartbeats(job, execution)
 
     def setup_work_horse_signals(self) -> None:
         die_with_parent(os.getppid())
@@ -56,8 +71,16 @@ class HintWorker(Worker):
             os.kill(self.horse_pid, signal.SIGTERM)
 
 
+def use_scratch_of_data_folder() -> None:
+    """For temporary files of this process and all below: on one file system with the store, and gone with the data."""
+    scratch = settings.ENVIRONMENT.scratch
+    scratch.mkdir(parents=True, exist_ok=True)
+    os.environ["TMPDIR"] = tempfile.tempdir = str(scratch)
+
+
 def run(queue: str, name: str) -> None:
     die_with_parent(os.getppid())
+    use_scratch_of_data_folder()
     if startup := settings.WORKER_STARTUP.get(queue):
         import_string(startup)()
         connections.close_all()
