@@ -2,9 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= auto
-TEMPLATES := $(wildcard templates/*.html templates/*/*.html)
 
-.PHONY: setup check test faults bench lock clean
+.PHONY: setup up demo check test servers browser faults bench lock clean
 
 setup: .venv/installed
 
@@ -18,24 +17,44 @@ setup: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement requirements-dev.lock
 	touch $@
 
+# Everything in the foreground, until Ctrl+C: make up ARGS="--port 9000 --data /srv/tunerweb"
+up: .venv/installed
+	@$(BIN)/tunerweb up $(ARGS)
+
+# The same with the sample model, swept to its ranking.
+demo: .venv/installed
+	@$(BIN)/tunerweb demo $(ARGS)
+
 # The fast checks: style, types, import rules.
 check: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(if $(TEMPLATES),$(BIN)/djlint --check --lint --quiet $(TEMPLATES))
+	$(BIN)/djlint --check --lint --quiet templates
+	TUNERWEB_DATA=$$(mktemp -d) $(BIN)/python manage.py makemigrations --check --dry-run --verbosity 0
 
-# Everything: the fast checks, then the tests, with the real compiler.
-test: check
-	$(BIN)/python -m pytest -n $(WORKERS)
+# Chromium and PostgreSQL, by apt when this is root.
+servers:
+	@tests/machine.sh
 
-# Kill things at 50 random moments instead of 3.
+# Everything: the fast checks, then the tests with the real compiler, on both databases, and the pages in a browser.
+# The browser's tests run alone: Playwright leaves an event loop behind that other tests would meet.
+test: check servers
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/e2e --ignore tests/static
+	$(BIN)/python -m pytest -n $(WORKERS) --postgres
+	$(BIN)/python -m pytest tests/static tests/e2e
+
+browser: .venv/installed-dev servers
+	$(BIN)/python -m pytest tests/static tests/e2e
+
+# Kill things at 20 random moments instead of 3.
 faults: .venv/installed-dev
-	$(BIN)/python -m pytest tests/faults --kills 50
+	$(BIN)/python -m pytest tests/faults --kills 20
 
 bench: .venv/installed
 	$(BIN)/python -m benchmarks.sweep
+	$(BIN)/python -m benchmarks.server
 
 lock:
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --upgrade \

@@ -39,7 +39,7 @@ def bundle_files(
     """
     files = [*_optimized(trials, Metric.ROM, k, target), *_optimized(trials, Metric.RAM, k, target)]
     if given := as_given_of(trials):
-        files += _trial_files("as_given", given)
+        files += trial_files("as_given", given)
     if converted_dlc:
         files.append(BundleFile(DLC_FILE, converted_dlc))
     names = [*(file.name for file in files), REPORT_FILE]
@@ -81,10 +81,11 @@ def remove_stale(folder: Path, *, keep: Collection[Path] = ()) -> None:
 def _optimized(trials: Sequence[TrialOutcome], metric: Metric, k: int, target: Target) -> Iterator[BundleFile]:
     for rank, trial in enumerate(best_p_points(trials, metric, k, target), start=1):
         stem = f"{metric}_optimized" if rank == 1 else f"{metric}_optimized_rank{rank}"
-        yield from _trial_files(stem, trial)
+        yield from trial_files(stem, trial)
 
 
-def _trial_files(stem: str, trial: TrialOutcome) -> Iterator[BundleFile]:
+def trial_files(stem: str, trial: TrialOutcome) -> Iterator[BundleFile]:
+    """The binary, the config that made it, and the wrapper that names the config; none without a result."""
     if trial.result is None:
         return
     config = f"{stem}_config.json"

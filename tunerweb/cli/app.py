@@ -10,9 +10,11 @@ from typer.exceptions import TyperException
 from sweeps.toolchain.errors import ModelRejected, ToolchainError
 from sweeps.tuner.inputs import BadInput
 from tunerweb.cli import INTERRUPTED, complain
+from tunerweb.cli.demo import demo
 from tunerweb.cli.doctor import doctor
 from tunerweb.cli.info import info
 from tunerweb.cli.sweep import sweep
+from tunerweb.cli.up import up
 
 FAILED, BAD_INPUT = 1, 2
 
@@ -22,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Compile a model at every setting of Qualcomm's HTP compiler, and see what is worth shipping.",
 )
-for command in (sweep, info, doctor):
+for command in (up, demo, sweep, info, doctor):
     app.command()(command)
 
 

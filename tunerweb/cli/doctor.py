@@ -26,6 +26,7 @@ from sweeps.toolchain.qnn.probe import PROBE_DLC
 MINIMAL_PYTHON = (3, 11)
 MINIMAL_GLIBC = (2, 35)
 SELF_TEST_TARGET = "SM8650"
+DATABASE_ANSWER_S = 5
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Check:
 def doctor(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> int:
-    """Check that this machine can compile; exit 1 if it cannot."""
+    """Check that this machine can compile and run the dashboard; exit 1 if it cannot."""
     checks = [check() for check in CHECKS]
     if as_json:
         print(
@@ -113,4 +114,64 @@ def scratch_space() -> Check:
         return Check("scratch folder", False, f"{folder}: {error.strerror}", "Set TMPDIR to a folder with free space.")
 
 
-CHECKS: tuple[Callable[[], Check], ...] = (system, python, glibc, libatomic, scratch_space, toolchain, self_test)
+def broker() -> Check:
+    # Imported where it is needed: the other commands start faster.
+    from tunerweb.cli.environment import read_environment
+    from tunerweb.supervisor.broker import require_answer, try_out
+    from tunerweb.supervisor.errors import CannotStart
+
+    url = read_environment().redis_url
+    try:
+        if url:
+            require_answer(url)
+            return Check("broker", True, "the one of REDIS_URL answers")
+        return Check("broker", True, f"Valkey {try_out()}, embedded")
+    except CannotStart as error:
+        return Check("broker", False, "does not answer" if url else "does not start", str(error))
+
+
+def database() -> Check:
+    from tunerweb.cli.environment import read_environment
+
+    environment = read_environment()
+    url = environment.database_url
+    return server_database(url) if url and not url.startswith("sqlite") else file_database(environment.data)
+
+
+def server_database(url: str) -> Check:
+    # Imported where it is needed: most machines have no database server.
+    import psycopg
+
+    try:
+        with psycopg.connect(url, connect_timeout=DATABASE_ANSWER_S) as connection:
+            version = connection.info.server_version // 10000
+    except psycopg.Error as error:
+        return Check("database", False, first_line(error), "Start it, or correct DATABASE_URL, or unset it for SQLite.")
+    return Check("database", True, f"PostgreSQL {version}")
+
+
+def file_database(data: Path) -> Check:
+    """The data folder, or the nearest folder above it that is there, can be written to."""
+    folder = next(path for path in (data, *data.parents) if path.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return Check("database", True, f"SQLite in {data}")
+    except OSError as error:
+        return Check("database", False, f"{folder}: {error.strerror}", "Set TUNERWEB_DATA to a folder of your own.")
+
+
+def first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0]
+
+
+CHECKS: tuple[Callable[[], Check], ...] = (
+    system,
+    python,
+    glibc,
+    libatomic,
+    scratch_space,
+    broker,
+    database,
+    toolchain,
+    self_test,
+)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sweeps.tuner.inputs import BadInput
-from sweeps.tuner.size_sweep import SweepRequest, run_size_sweep
+from sweeps.tuner.size_sweep import SweepRequest, SweepResult, run_size_sweep
 from tunerweb.cli.progress import listener_for
 from tunerweb.work.child import Limits
 
@@ -53,11 +53,21 @@ def sweep(
     if as_json:
         print(json.dumps(result.report, indent=2))
     else:
-        # Imported where it is needed: see `listener_for`.
-        from tunerweb.cli.tables import print_result
-
-        print_result(result)
+        _print(result)
     return 0 if result.delivered else 1
+
+
+def _print(result: SweepResult) -> None:
+    # Imported where it is needed: see `listener_for`.
+    from rich.console import Console
+    from rich.markup import escape
+
+    from sweeps.reports.text_table import SweepText
+
+    console = Console(highlight=False)
+    SweepText(result.trials, result.target, result.invalid).print(console)
+    console.print()
+    console.print(f"Files are in {escape(str(result.out))}{'' if str(result.out).endswith('/') else '/'}.")
 
 
 def dimensions(texts: list[str]) -> dict[str, int]:
