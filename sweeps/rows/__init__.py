@@ -1,0 +1,1 @@
+"""What pages show of a sweep, computed once for the page and for its live parts."""
