@@ -1,0 +1,198 @@
+"""A real `tunerweb up` on a data folder of its own: its processes by kind, kills, restarts, and what is left of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tests.postgres import fresh_database
+from tests.processes import PATIENCE_S, STEP_S, descendants
+from tests.tunerweb.supervisor.running import Running
+
+TUNERWEB = Path(sys.executable).with_name("tunerweb")
+ROOT = Path(__file__).parents[1]
+ADDRESS = r"Tunerweb is at (http://127\.0\.0\.1:\d+)/"
+LEASE_S = 1.0
+# The budget of a recovery after any kill; the lease of production is longer, the rest of it is the same.
+RECOVERY_S = LEASE_S + 5.0
+ANSWER_S = 120.0
+KINDS = {
+    "valkey": r"^\S*valkey-server",
+    "web": r"-m uvicorn ",
+    "reconciler": r"-m tunerweb\.work\.reconciler",
+    "light": r"-m tunerweb\.work\.worker --queue light",
+    "worker": r"-m tunerweb\.work\.worker --queue compile",
+    "child": r"import main; main\(\)\s+\d+ sweeps\.",
+}
+
+
+@dataclass(frozen=True)
+class Process:
+    pid: int
+    parent: int
+    command: str
+    environment: bytes = field(repr=False)
+    folder: str = ""
+
+    @property
+    def kind(self) -> str:
+        return next((kind for kind, pattern in KINDS.items() if re.search(pattern, self.command)), "other")
+
+    def names(self, folder: Path) -> bool:
+        return any(os.fsencode(folder) in os.fsencode(text) for text in (self.command, self.folder, self.environment))
+
+
+def processes() -> list[Process]:
+    """All that live, as the kernel shows them."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
+            if state not in "ZX":
+                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+                environment = (entry / "environ").read_bytes()
+                folder = os.readlink(entry / "cwd")
+                found.append(Process(int(entry.name), int(parent), command, environment, folder))
+    return found
+
+
+def _own_database() -> dict[str, str]:
+    """On the PostgreSQL that the tests run on, if they do; else the one in the data folder."""
+    url = os.environ.get("DATABASE_URL")
+    return {"DATABASE_URL": fresh_database(url)} if url else {}
+
+
+class Driver:
+    """The other end of `tests.server_driver`: the server's database and actions, from outside its processes."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.server_driver"],
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def ask(self, what: str, **arguments: Any) -> Any:
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps({"do": what, **arguments}).encode() + b"\n")
+        self._process.stdin.flush()
+        answer = json.loads(self._line())
+        assert "error" not in answer, answer["error"]
+        return answer["value"]
+
+    def _line(self) -> bytes:
+        assert self._process.stdout
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._process.stdout, selectors.EVENT_READ)
+            assert selector.select(ANSWER_S), "the driver does not answer"
+        line = self._process.stdout.readline()
+        assert line, "the driver has ended"
+        return line
+
+    def close(self) -> None:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.close()
+        self._process.wait(PATIENCE_S)
+        self._process.stdout.close()
+
+
+class Server:
+    """`environment` is what it gets beside the test's own; a lease of one second, if not said otherwise."""
+
+    def __init__(self, data: Path, environment: Mapping[str, str] | None = None, workers: int = 2) -> None:
+        self.data = data
+        self.workers = workers
+        self.environment = {"TUNERWEB_LEASE_S": str(LEASE_S), **_own_database(), **(environment or {})}
+        self._driver: Driver | None = None
+        self._start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self._driver:
+            self._driver.close()
+        self.up.__exit__(kind, error, at)
+
+    def _start(self) -> None:
+        command = [TUNERWEB, "up", "--port", "0", "--workers", str(self.workers), "--data", self.data]
+        self.up = Running(command, self.data, self.environment)
+        try:
+            self.url = self.up.until(ADDRESS)[1]
+        except BaseException:
+            self.up.__exit__(None, None, None)
+            raise
+
+    def restart(self, number: signal.Signals) -> None:
+        """End it by this signal, which leaves no process, and start it on the same data."""
+        self.up.send(number)
+        self.up.end()
+        assert self.up.nobody_is_left()
+        assert self.strangers() == []
+        self.up.__exit__(None, None, None)
+        self._start()
+
+    def ask(self, what: str, **arguments: Any) -> Any:
+        """Of the driver, which lives as long as this server's data."""
+        if self._driver is None:
+            self._driver = Driver({**self.environment, "TUNERWEB_DATA": str(self.data), "REDIS_URL": self.broker_url})
+        return self._driver.ask(what, **arguments)
+
+    @property
+    def broker_url(self) -> str:
+        environment = next(each.environment for each in self.members() if each.kind == "web")
+        return re.search(rb"(?:^|\0)REDIS_URL=([^\0]*)", environment)[1].decode()
+
+    def members(self) -> list[Process]:
+        """Every process below the supervisor."""
+        below = descendants(self.up.pid)
+        return [each for each in processes() if each.pid in below]
+
+    def of(self, kind: str) -> list[Process]:
+        """A horse is what an RQ worker forks to work on a hint: its command is the worker's."""
+        members = self.members()
+        if kind in ("worker", "horse"):
+            workers = [each for each in members if each.kind == "worker"]
+            return [each for each in workers if (each.parent == self.up.pid) is (kind == "worker")]
+        return [each for each in members if each.kind == kind]
+
+    def strangers(self) -> list[Process]:
+        """Processes that have to do with this data folder and live outside the supervisor's family."""
+        family = {self.up.pid, os.getpid(), *descendants(self.up.pid), *descendants(os.getpid())}
+        mark = str(self.data)
+        return [
+            each
+            for each in processes()
+            if each.pid not in family
+            and (mark in each.command or mark in each.folder or mark.encode() in each.environment)
+        ]
+
+    def is_at_rest(self) -> bool:
+        """Wait until nobody but the members themselves runs, each of them once."""
+        expected = sorted(["valkey", "web", "reconciler", "light", *["worker"] * self.workers])
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            if sorted(each.kind for each in self.members()) == expected and not self.strangers():
+                return True
+            time.sleep(STEP_S * 10)
+        return False
+
+    def log(self, name: str) -> str:
+        return self.up.log(name)
