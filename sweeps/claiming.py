@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Case, Count, IntegerField, Max, Q, QuerySet, Value, When
 
-from sweeps.models import Compilation, Conversion, Inspection, Sweep, Trial, TrialKind
+from sweeps.models import Compilation, Inspection, Sweep, Trial, TrialKind
 from sweeps.models.work import SharedWork
 from sweeps.tuner.running import available_memory_bytes
 from tunerweb.work import leases
@@ -63,17 +63,16 @@ def _claim_under_limits(row: SharedWork, worker: str) -> Lease | None:
     """The sweeps that want the row are locked, so that two workers cannot both take the last free place of one."""
     with transaction.atomic():
         wanting = _wanting(row).values("sweep_id")
-        locked = list(Sweep.objects.select_for_update().filter(pk__in=wanting).order_by("pk").values_list("pk", flat=True))
+        locked = list(
+            Sweep.objects.select_for_update().filter(pk__in=wanting).order_by("pk").values_list("pk", flat=True)
+        )
         if not set(locked) - set(_sweeps_at_their_limit()):
             return None
         return leases.claim(row, worker)
 
 
 def _wanting(row: SharedWork) -> QuerySet[Any]:
-    if isinstance(row, Compilation):
-        wanted = Q(compilation=row)
-    else:
-        wanted = Q(compilation__conversion=row)
+    wanted = Q(compilation=row) if isinstance(row, Compilation) else Q(compilation__conversion=row)
     return Trial.objects.filter(wanted, cancelled_at=None, sweep__paused_at=None)
 
 

@@ -124,9 +124,7 @@ def cancel_unwanted(model: type[SharedWork], keys: Iterable[int]) -> None:
 def _wanting(model: type[SharedWork]) -> Any:
     if model is Compilation:
         return Trial.objects.filter(compilation=OuterRef("pk"), cancelled_at=None)
-    return Trial.objects.filter(
-        compilation__conversion=OuterRef("pk"), compilation__state__in=LIVE, cancelled_at=None
-    )
+    return Trial.objects.filter(compilation__conversion=OuterRef("pk"), compilation__state__in=LIVE, cancelled_at=None)
 
 
 def pause_sweep(sweep: Sweep) -> None:

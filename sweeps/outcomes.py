@@ -33,7 +33,7 @@ def outcome_of(trial: Trial) -> TrialOutcome:
 
 
 def result_of(compilation: Compilation) -> CompileResult:
-    """The binary is the store's file; the log is the store's too and is not read here. Raises ValueError if not done."""
+    """The binary is the store's file; the log is not read. Raises ValueError for what is not done."""
     if compilation.result is None or compilation.binary is None:
         raise ValueError(f"{compilation} has no result.")
     stored: dict[str, Any] = compilation.result["compile"]

@@ -54,7 +54,7 @@ class SpecRejected(ValueError):
 
 @dataclass(frozen=True)
 class SweepSpec:
-    """What a form, the API or a clone asks for. `submission` is the form's own random id: sent twice, it is one sweep."""
+    """What a form, the API or a clone asks for. `submission` is the form's own random id: twice the same is one sweep."""
 
     team: Team
     owner: User
@@ -153,8 +153,8 @@ def is_onnx(source: SourceModel) -> bool:
 
 
 def graph_names_of(source: SourceModel) -> tuple[str, ...]:
-    """Of a DLC, as it was inspected. The graph of an ONNX model gets its name in the conversion: until then it is called
-    after the model, and the config is bound again when it is known.
+    """Of a DLC, as it was inspected. The graph of an ONNX model gets its name in the conversion: until then it has one
+    that stands for it, and the config is bound again when it is known.
     """
     names = tuple(str(graph["name"]) for graph in source.description.get("graphs", ()))
     return names or ("model",)
@@ -177,7 +177,9 @@ def _check_numbers(spec: SweepSpec) -> None:
         if not least <= getattr(spec, name) <= most
     ]
     if spec.memory_bytes is not None and spec.memory_bytes < 2**20:
-        problems.append(Problem("memory_bytes", "A compile needs more memory than that: leave the limit out or raise it."))
+        problems.append(
+            Problem("memory_bytes", "A compile needs more memory than that: leave the limit out or raise it.")
+        )
     if problems:
         raise SpecRejected(*problems)
 
@@ -244,7 +246,9 @@ def _planned(
     wanted: tuple[int, ...] | None,
 ) -> tuple[PlannedPoint, ...]:
     points = size_sweep_points(config, target, graph_names_of(spec.source_model), wanted)
-    keys = [compilation_key(spec.source_model.sha256, conversion, point.config, target, str(toolchain)) for point in points]
+    keys = [
+        compilation_key(spec.source_model.sha256, conversion, point.config, target, str(toolchain)) for point in points
+    ]
     there = {row.key: row for row in reusable(spec.team, keys)}
     return tuple(
         PlannedPoint(_kind(point), point, key, there.get(key)) for point, key in zip(points, keys, strict=True)

@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 from tunerweb.accounts.models import User
 from tunerweb.work.leases import LIVE, WorkState
 
+
 class ScopedQuerySet(models.QuerySet[Any]):
     def of(self, user: User) -> Self:
         """What this person's teams have. Everything else does not exist for them."""
@@ -46,7 +47,9 @@ class SweepQuerySet(ScopedQuerySet):
             running_count=Count("trials", filter=uncancelled & Q(**{state: WorkState.RUNNING})),
             done_count=Count("trials", filter=uncancelled & Q(**{state: WorkState.DONE})),
             rejected_count=Count("trials", filter=uncancelled & Q(**{state: WorkState.REJECTED})),
-            failed_count=Count("trials", filter=uncancelled & Q(**{f"{state}__in": (WorkState.FAILED, WorkState.CANCELLED)})),
+            failed_count=Count(
+                "trials", filter=uncancelled & Q(**{f"{state}__in": (WorkState.FAILED, WorkState.CANCELLED)})
+            ),
         )
 
     def unfinished(self) -> Self:

@@ -13,7 +13,7 @@ GIB = 2**30
 
 
 class Environment(BaseSettings):
-    """`url` is the public address; https turns on what only TLS allows. `lease_s`: how long work outlives its worker."""
+    """`url` is the public address; https turns on what needs TLS. `lease_s`: how long work outlives its worker."""
 
     model_config = SettingsConfigDict(env_prefix="TUNERWEB_", frozen=True, extra="ignore", populate_by_name=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-STALE = "This page was open from before you signed in, or your browser blocks cookies. Go back, reload it and send it again."
+STALE = "This page is from before you signed in, or cookies are blocked. Go back, reload it and send it again."
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

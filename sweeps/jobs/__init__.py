@@ -1,4 +1,4 @@
-"""What hints call: claim work until there is none, do it, settle it. The only part of the server that runs toolchains."""
+"""What hints call: claim work until there is none, do it, settle it. Only here the server runs toolchains."""
 
 from sweeps.jobs.loops import work_on_compiles, work_on_inspections
 from sweeps.jobs.toolchains import register_toolchain

@@ -2,341 +2,691 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import tunerweb.accounts.models
 from django.conf import settings
 from django.db import migrations, models
 
+import tunerweb.accounts.models
+
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('accounts', '0001_initial'),
-        ('work', '0001_initial'),
+        ("accounts", "0001_initial"),
+        ("work", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='CompileConfig',
+            name="CompileConfig",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True)),
-                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('name', models.CharField(max_length=300)),
-                ('notes', models.TextField(blank=True)),
-                ('archived_at', models.DateTimeField(blank=True, null=True)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ("name", models.CharField(max_length=300)),
+                ("notes", models.TextField(blank=True)),
+                ("archived_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.team"
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.CreateModel(
-            name='ConfigVersion',
+            name="ConfigVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('text', models.TextField()),
-                ('soc_model', models.PositiveIntegerField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('config', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='sweeps.compileconfig')),
-                ('created_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("text", models.TextField()),
+                ("soc_model", models.PositiveIntegerField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "config",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="versions", to="sweeps.compileconfig"
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
             ],
             options={
-                'ordering': ['number'],
+                "ordering": ["number"],
             },
         ),
         migrations.CreateModel(
-            name='SourceModel',
+            name="SourceModel",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True)),
-                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('name', models.CharField(max_length=300)),
-                ('sha256', models.CharField(max_length=64)),
-                ('format', models.CharField(choices=[('dlc', 'DLC'), ('onnx', 'ONNX')], max_length=4)),
-                ('size_bytes', models.BigIntegerField()),
-                ('precision', models.CharField(blank=True, max_length=20)),
-                ('description', models.JSONField(default=dict)),
-                ('notes', models.TextField(blank=True)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ("name", models.CharField(max_length=300)),
+                ("sha256", models.CharField(max_length=64)),
+                ("format", models.CharField(choices=[("dlc", "DLC"), ("onnx", "ONNX")], max_length=4)),
+                ("size_bytes", models.BigIntegerField()),
+                ("precision", models.CharField(blank=True, max_length=20)),
+                ("description", models.JSONField(default=dict)),
+                ("notes", models.TextField(blank=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.team"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SourceFile',
+            name="SourceFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=300)),
-                ('artifact', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='source_files', to='work.artifact')),
-                ('source_model', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='files', to='sweeps.sourcemodel')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=300)),
+                (
+                    "artifact",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="source_files", to="work.artifact"
+                    ),
+                ),
+                (
+                    "source_model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="files", to="sweeps.sourcemodel"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['pk'],
+                "ordering": ["pk"],
             },
         ),
         migrations.CreateModel(
-            name='Inspection',
+            name="Inspection",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True)),
-                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('rejected', 'Rejected'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('fence', models.PositiveBigIntegerField(default=0)),
-                ('lease_until', models.FloatField(blank=True, null=True)),
-                ('lease_clock', models.CharField(blank=True, max_length=40)),
-                ('worker', models.CharField(blank=True, max_length=100)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('crashes', models.PositiveIntegerField(default=0)),
-                ('rescues', models.PositiveIntegerField(default=0)),
-                ('last_rescue_at', models.DateTimeField(blank=True, null=True)),
-                ('cancel_requested_at', models.DateTimeField(blank=True, null=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('phase', models.CharField(blank=True, max_length=40)),
-                ('reason', models.TextField(blank=True)),
-                ('description', models.JSONField(blank=True, null=True)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team')),
-                ('source_model', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='inspections', to='sweeps.sourcemodel')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("rejected", "Rejected"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("fence", models.PositiveBigIntegerField(default=0)),
+                ("lease_until", models.FloatField(blank=True, null=True)),
+                ("lease_clock", models.CharField(blank=True, max_length=40)),
+                ("worker", models.CharField(blank=True, max_length=100)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("crashes", models.PositiveIntegerField(default=0)),
+                ("rescues", models.PositiveIntegerField(default=0)),
+                ("last_rescue_at", models.DateTimeField(blank=True, null=True)),
+                ("cancel_requested_at", models.DateTimeField(blank=True, null=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("phase", models.CharField(blank=True, max_length=40)),
+                ("reason", models.TextField(blank=True)),
+                ("description", models.JSONField(blank=True, null=True)),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.team"
+                    ),
+                ),
+                (
+                    "source_model",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="inspections",
+                        to="sweeps.sourcemodel",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Tag',
+            name="Tag",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=40)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=40)),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.AddField(
-            model_name='sourcemodel',
-            name='tags',
-            field=models.ManyToManyField(blank=True, related_name='source_models', to='sweeps.tag'),
+            model_name="sourcemodel",
+            name="tags",
+            field=models.ManyToManyField(blank=True, related_name="source_models", to="sweeps.tag"),
         ),
         migrations.AddField(
-            model_name='compileconfig',
-            name='tags',
-            field=models.ManyToManyField(blank=True, related_name='compile_configs', to='sweeps.tag'),
+            model_name="compileconfig",
+            name="tags",
+            field=models.ManyToManyField(blank=True, related_name="compile_configs", to="sweeps.tag"),
         ),
         migrations.CreateModel(
-            name='Toolchain',
+            name="Toolchain",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=40)),
-                ('package_version', models.CharField(max_length=40)),
-                ('build_id', models.CharField(max_length=100)),
-                ('converter', models.CharField(max_length=100)),
-                ('seen_at', models.DateTimeField(default=django.utils.timezone.now)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("name", models.CharField(max_length=40)),
+                ("package_version", models.CharField(max_length=40)),
+                ("build_id", models.CharField(max_length=100)),
+                ("converter", models.CharField(max_length=100)),
+                ("seen_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('name', 'package_version', 'build_id', 'converter'), name='one_toolchain_per_identity')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("name", "package_version", "build_id", "converter"), name="one_toolchain_per_identity"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Sweep',
+            name="Sweep",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True)),
-                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('name', models.CharField(max_length=300)),
-                ('free_dimensions', models.JSONField(default=dict)),
-                ('soc_model', models.PositiveIntegerField()),
-                ('num_cores', models.PositiveIntegerField(default=1)),
-                ('p_values', models.CharField(default='all', max_length=200)),
-                ('left_out', models.JSONField(default=dict)),
-                ('top_k', models.PositiveIntegerField(default=1)),
-                ('parallel_compiles', models.PositiveIntegerField(default=1)),
-                ('timeout_s', models.PositiveIntegerField(default=3600)),
-                ('memory_bytes', models.BigIntegerField(blank=True, null=True)),
-                ('priority', models.SmallIntegerField(default=0)),
-                ('submission', models.CharField(blank=True, max_length=40, null=True, unique=True)),
-                ('paused_at', models.DateTimeField(blank=True, null=True)),
-                ('cancelled_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, db_index=True, null=True)),
-                ('headline', models.TextField(blank=True)),
-                ('notes', models.TextField(blank=True)),
-                ('cloned_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='sweeps.sweep')),
-                ('config_version', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='sweeps', to='sweeps.configversion')),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('source_model', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='sweeps', to='sweeps.sourcemodel')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team')),
-                ('tags', models.ManyToManyField(blank=True, related_name='sweeps', to='sweeps.tag')),
-                ('toolchain', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='sweeps.toolchain')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ("name", models.CharField(max_length=300)),
+                ("free_dimensions", models.JSONField(default=dict)),
+                ("soc_model", models.PositiveIntegerField()),
+                ("num_cores", models.PositiveIntegerField(default=1)),
+                ("p_values", models.CharField(default="all", max_length=200)),
+                ("left_out", models.JSONField(default=dict)),
+                ("top_k", models.PositiveIntegerField(default=1)),
+                ("parallel_compiles", models.PositiveIntegerField(default=1)),
+                ("timeout_s", models.PositiveIntegerField(default=3600)),
+                ("memory_bytes", models.BigIntegerField(blank=True, null=True)),
+                ("priority", models.SmallIntegerField(default=0)),
+                ("submission", models.CharField(blank=True, max_length=40, null=True, unique=True)),
+                ("paused_at", models.DateTimeField(blank=True, null=True)),
+                ("cancelled_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, db_index=True, null=True)),
+                ("headline", models.TextField(blank=True)),
+                ("notes", models.TextField(blank=True)),
+                (
+                    "cloned_from",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="sweeps.sweep",
+                    ),
+                ),
+                (
+                    "config_version",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="sweeps",
+                        to="sweeps.configversion",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "source_model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="sweeps", to="sweeps.sourcemodel"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.team"
+                    ),
+                ),
+                ("tags", models.ManyToManyField(blank=True, related_name="sweeps", to="sweeps.tag")),
+                (
+                    "toolchain",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="sweeps.toolchain"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-created_at', '-id'],
+                "ordering": ["-created_at", "-id"],
             },
         ),
         migrations.CreateModel(
-            name='Conversion',
+            name="Conversion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True)),
-                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('rejected', 'Rejected'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('fence', models.PositiveBigIntegerField(default=0)),
-                ('lease_until', models.FloatField(blank=True, null=True)),
-                ('lease_clock', models.CharField(blank=True, max_length=40)),
-                ('worker', models.CharField(blank=True, max_length=100)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('crashes', models.PositiveIntegerField(default=0)),
-                ('rescues', models.PositiveIntegerField(default=0)),
-                ('last_rescue_at', models.DateTimeField(blank=True, null=True)),
-                ('cancel_requested_at', models.DateTimeField(blank=True, null=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('phase', models.CharField(blank=True, max_length=40)),
-                ('reason', models.TextField(blank=True)),
-                ('key', models.CharField(max_length=64)),
-                ('soc_model', models.PositiveIntegerField()),
-                ('num_cores', models.PositiveIntegerField(default=1)),
-                ('error', models.JSONField(blank=True, null=True)),
-                ('wall_us', models.BigIntegerField(blank=True, null=True)),
-                ('cpu_us', models.BigIntegerField(blank=True, null=True)),
-                ('peak_memory_bytes', models.BigIntegerField(blank=True, null=True)),
-                ('free_dimensions', models.JSONField(default=dict)),
-                ('notes', models.JSONField(default=list)),
-                ('dlc', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='conversions', to='work.artifact')),
-                ('log', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='work.artifact')),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team')),
-                ('source_model', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='sweeps.sourcemodel')),
-                ('toolchain', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='sweeps.toolchain')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("rejected", "Rejected"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("fence", models.PositiveBigIntegerField(default=0)),
+                ("lease_until", models.FloatField(blank=True, null=True)),
+                ("lease_clock", models.CharField(blank=True, max_length=40)),
+                ("worker", models.CharField(blank=True, max_length=100)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("crashes", models.PositiveIntegerField(default=0)),
+                ("rescues", models.PositiveIntegerField(default=0)),
+                ("last_rescue_at", models.DateTimeField(blank=True, null=True)),
+                ("cancel_requested_at", models.DateTimeField(blank=True, null=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("phase", models.CharField(blank=True, max_length=40)),
+                ("reason", models.TextField(blank=True)),
+                ("key", models.CharField(max_length=64)),
+                ("soc_model", models.PositiveIntegerField()),
+                ("num_cores", models.PositiveIntegerField(default=1)),
+                ("error", models.JSONField(blank=True, null=True)),
+                ("wall_us", models.BigIntegerField(blank=True, null=True)),
+                ("cpu_us", models.BigIntegerField(blank=True, null=True)),
+                ("peak_memory_bytes", models.BigIntegerField(blank=True, null=True)),
+                ("free_dimensions", models.JSONField(default=dict)),
+                ("notes", models.JSONField(default=list)),
+                (
+                    "dlc",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="conversions",
+                        to="work.artifact",
+                    ),
+                ),
+                (
+                    "log",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="work.artifact",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.team"
+                    ),
+                ),
+                (
+                    "source_model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="sweeps.sourcemodel"
+                    ),
+                ),
+                (
+                    "toolchain",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="sweeps.toolchain"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Compilation',
+            name="Compilation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True)),
-                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('state', models.CharField(choices=[('queued', 'Queued'), ('running', 'Running'), ('done', 'Done'), ('rejected', 'Rejected'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='queued', max_length=10)),
-                ('fence', models.PositiveBigIntegerField(default=0)),
-                ('lease_until', models.FloatField(blank=True, null=True)),
-                ('lease_clock', models.CharField(blank=True, max_length=40)),
-                ('worker', models.CharField(blank=True, max_length=100)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('crashes', models.PositiveIntegerField(default=0)),
-                ('rescues', models.PositiveIntegerField(default=0)),
-                ('last_rescue_at', models.DateTimeField(blank=True, null=True)),
-                ('cancel_requested_at', models.DateTimeField(blank=True, null=True)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('phase', models.CharField(blank=True, max_length=40)),
-                ('reason', models.TextField(blank=True)),
-                ('key', models.CharField(max_length=64)),
-                ('soc_model', models.PositiveIntegerField()),
-                ('num_cores', models.PositiveIntegerField(default=1)),
-                ('error', models.JSONField(blank=True, null=True)),
-                ('wall_us', models.BigIntegerField(blank=True, null=True)),
-                ('cpu_us', models.BigIntegerField(blank=True, null=True)),
-                ('peak_memory_bytes', models.BigIntegerField(blank=True, null=True)),
-                ('config', models.JSONField()),
-                ('p_value', models.IntegerField(blank=True, null=True)),
-                ('as_given', models.BooleanField(default=False)),
-                ('result', models.JSONField(blank=True, null=True)),
-                ('rom_bytes', models.BigIntegerField(blank=True, null=True)),
-                ('ram_bytes', models.BigIntegerField(blank=True, null=True)),
-                ('dram_bytes', models.BigIntegerField(blank=True, null=True)),
-                ('simulated_cycles', models.BigIntegerField(blank=True, null=True)),
-                ('binary', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='compilations', to='work.artifact')),
-                ('log', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='work.artifact')),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team')),
-                ('conversion', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='compilations', to='sweeps.conversion')),
-                ('source_model', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='sweeps.sourcemodel')),
-                ('toolchain', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='sweeps.toolchain')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "Queued"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("rejected", "Rejected"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="queued",
+                        max_length=10,
+                    ),
+                ),
+                ("fence", models.PositiveBigIntegerField(default=0)),
+                ("lease_until", models.FloatField(blank=True, null=True)),
+                ("lease_clock", models.CharField(blank=True, max_length=40)),
+                ("worker", models.CharField(blank=True, max_length=100)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("crashes", models.PositiveIntegerField(default=0)),
+                ("rescues", models.PositiveIntegerField(default=0)),
+                ("last_rescue_at", models.DateTimeField(blank=True, null=True)),
+                ("cancel_requested_at", models.DateTimeField(blank=True, null=True)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                ("phase", models.CharField(blank=True, max_length=40)),
+                ("reason", models.TextField(blank=True)),
+                ("key", models.CharField(max_length=64)),
+                ("soc_model", models.PositiveIntegerField()),
+                ("num_cores", models.PositiveIntegerField(default=1)),
+                ("error", models.JSONField(blank=True, null=True)),
+                ("wall_us", models.BigIntegerField(blank=True, null=True)),
+                ("cpu_us", models.BigIntegerField(blank=True, null=True)),
+                ("peak_memory_bytes", models.BigIntegerField(blank=True, null=True)),
+                ("config", models.JSONField()),
+                ("p_value", models.IntegerField(blank=True, null=True)),
+                ("as_given", models.BooleanField(default=False)),
+                ("result", models.JSONField(blank=True, null=True)),
+                ("rom_bytes", models.BigIntegerField(blank=True, null=True)),
+                ("ram_bytes", models.BigIntegerField(blank=True, null=True)),
+                ("dram_bytes", models.BigIntegerField(blank=True, null=True)),
+                ("simulated_cycles", models.BigIntegerField(blank=True, null=True)),
+                (
+                    "binary",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="compilations",
+                        to="work.artifact",
+                    ),
+                ),
+                (
+                    "log",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="work.artifact",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.team"
+                    ),
+                ),
+                (
+                    "conversion",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="compilations",
+                        to="sweeps.conversion",
+                    ),
+                ),
+                (
+                    "source_model",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="sweeps.sourcemodel"
+                    ),
+                ),
+                (
+                    "toolchain",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="sweeps.toolchain"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Trial',
+            name="Trial",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True)),
-                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('position', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('baseline', 'Baseline'), ('as_given', 'as given'), ('p_value', 'P value')], max_length=10)),
-                ('p_value', models.IntegerField(blank=True, null=True)),
-                ('from_store', models.BooleanField(default=False)),
-                ('cancelled_at', models.DateTimeField(blank=True, null=True)),
-                ('compilation', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='trials', to='sweeps.compilation')),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('sweep', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='trials', to='sweeps.sweep')),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("baseline", "Baseline"), ("as_given", "as given"), ("p_value", "P value")],
+                        max_length=10,
+                    ),
+                ),
+                ("p_value", models.IntegerField(blank=True, null=True)),
+                ("from_store", models.BooleanField(default=False)),
+                ("cancelled_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "compilation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="trials", to="sweeps.compilation"
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "sweep",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="trials", to="sweeps.sweep"
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.team"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
         migrations.CreateModel(
-            name='Upload',
+            name="Upload",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('public_id', models.CharField(default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True)),
-                ('created_at', models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
-                ('tus_id', models.CharField(max_length=64, unique=True)),
-                ('name', models.CharField(max_length=300)),
-                ('size_bytes', models.BigIntegerField()),
-                ('state', models.CharField(choices=[('receiving', 'Receiving'), ('complete', 'Complete')], default='receiving', max_length=10)),
-                ('touched_at', models.DateTimeField(auto_now=True)),
-                ('artifact', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='uploads', to='work.artifact')),
-                ('inspection', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='uploads', to='sweeps.inspection')),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('team', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='accounts.team')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "public_id",
+                    models.CharField(
+                        default=tunerweb.accounts.models.new_public_id, editable=False, max_length=12, unique=True
+                    ),
+                ),
+                ("created_at", models.DateTimeField(db_index=True, default=django.utils.timezone.now)),
+                ("tus_id", models.CharField(max_length=64, unique=True)),
+                ("name", models.CharField(max_length=300)),
+                ("size_bytes", models.BigIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("receiving", "Receiving"), ("complete", "Complete")],
+                        default="receiving",
+                        max_length=10,
+                    ),
+                ),
+                ("touched_at", models.DateTimeField(auto_now=True)),
+                (
+                    "artifact",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="uploads",
+                        to="work.artifact",
+                    ),
+                ),
+                (
+                    "inspection",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="uploads",
+                        to="sweeps.inspection",
+                    ),
+                ),
+                (
+                    "owner",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "team",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="accounts.team"
+                    ),
+                ),
             ],
             options={
-                'abstract': False,
+                "abstract": False,
             },
         ),
         migrations.AddConstraint(
-            model_name='configversion',
-            constraint=models.UniqueConstraint(fields=('config', 'number'), name='one_version_per_number'),
+            model_name="configversion",
+            constraint=models.UniqueConstraint(fields=("config", "number"), name="one_version_per_number"),
         ),
         migrations.AddIndex(
-            model_name='inspection',
-            index=models.Index(fields=['state', 'id'], name='inspection_state'),
+            model_name="inspection",
+            index=models.Index(fields=["state", "id"], name="inspection_state"),
         ),
         migrations.AddConstraint(
-            model_name='tag',
-            constraint=models.UniqueConstraint(fields=('team', 'name'), name='one_tag_per_team'),
+            model_name="tag",
+            constraint=models.UniqueConstraint(fields=("team", "name"), name="one_tag_per_team"),
         ),
         migrations.AddConstraint(
-            model_name='sourcemodel',
-            constraint=models.UniqueConstraint(fields=('team', 'sha256'), name='one_model_per_team'),
+            model_name="sourcemodel",
+            constraint=models.UniqueConstraint(fields=("team", "sha256"), name="one_model_per_team"),
         ),
         migrations.AddIndex(
-            model_name='conversion',
-            index=models.Index(condition=models.Q(('state', 'queued')), fields=['id'], name='conversion_queued'),
+            model_name="conversion",
+            index=models.Index(condition=models.Q(("state", "queued")), fields=["id"], name="conversion_queued"),
         ),
         migrations.AddIndex(
-            model_name='conversion',
-            index=models.Index(condition=models.Q(('state', 'running')), fields=['lease_until'], name='conversion_running'),
+            model_name="conversion",
+            index=models.Index(
+                condition=models.Q(("state", "running")), fields=["lease_until"], name="conversion_running"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='conversion',
-            constraint=models.UniqueConstraint(condition=models.Q(('cancel_requested_at', None), ('state__in', ('queued', 'running', 'done', 'rejected'))), fields=('team', 'key'), name='one_conversion_per_key'),
+            model_name="conversion",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(
+                    ("cancel_requested_at", None), ("state__in", ("queued", "running", "done", "rejected"))
+                ),
+                fields=("team", "key"),
+                name="one_conversion_per_key",
+            ),
         ),
         migrations.AddIndex(
-            model_name='compilation',
-            index=models.Index(condition=models.Q(('state', 'queued')), fields=['id'], name='compilation_queued'),
+            model_name="compilation",
+            index=models.Index(condition=models.Q(("state", "queued")), fields=["id"], name="compilation_queued"),
         ),
         migrations.AddIndex(
-            model_name='compilation',
-            index=models.Index(condition=models.Q(('state', 'running')), fields=['lease_until'], name='compilation_running'),
+            model_name="compilation",
+            index=models.Index(
+                condition=models.Q(("state", "running")), fields=["lease_until"], name="compilation_running"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='compilation',
-            constraint=models.UniqueConstraint(condition=models.Q(('cancel_requested_at', None), ('state__in', ('queued', 'running', 'done', 'rejected'))), fields=('team', 'key'), name='one_compilation_per_key'),
+            model_name="compilation",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(
+                    ("cancel_requested_at", None), ("state__in", ("queued", "running", "done", "rejected"))
+                ),
+                fields=("team", "key"),
+                name="one_compilation_per_key",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='trial',
-            constraint=models.UniqueConstraint(fields=('sweep', 'position'), name='one_trial_per_position'),
+            model_name="trial",
+            constraint=models.UniqueConstraint(fields=("sweep", "position"), name="one_trial_per_position"),
         ),
     ]

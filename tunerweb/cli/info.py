@@ -13,9 +13,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from sweeps.toolchain.convert import SourceDescription, SourceKind, describe_source
+from sweeps.toolchain.convert.hashing import sha256_of
 from sweeps.toolchain.qnn.compiler import BundledToolchain
 from sweeps.toolchain.qnn.results import memory_footprint
-from sweeps.tuner.inputs import BadInput, existing_file, sha256_of
+from sweeps.tuner.inputs import BadInput, existing_file
 from sweeps.tuner.models import CONTEXT_KEYS, dlc_graphs
 
 Json = dict[str, Any]
