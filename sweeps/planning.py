@@ -54,7 +54,7 @@ class SpecRejected(ValueError):
 
 @dataclass(frozen=True)
 class SweepSpec:
-    """What a form, the API or a clone asks for. `submission` is the form's own random id: twice the same is one sweep."""
+    """What a form, the API or a clone asks for. `submission` is the form's random id: twice the same is one sweep."""
 
     team: Team
     owner: User

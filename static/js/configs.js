@@ -4,12 +4,13 @@
   const first = field.value;
   let isSaved = false;
 
-  // Before editor.js looks at the field, which it does when the answer has settled.
+  // At once, and told to the editor: a click on Save right after it must save this text.
   document.addEventListener("htmx:afterSwap", () => {
     const made = document.querySelector("[data-new-text]");
     if (!made) return;
     field.value = made.value;
     made.remove();
+    document.dispatchEvent(new Event("tunerweb:text"));
   });
   // What was said of the text before is not said of the text now.
   field.addEventListener("input", () => {

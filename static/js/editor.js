@@ -80,6 +80,7 @@
 
   document.addEventListener("htmx:afterSettle", refresh);
   document.addEventListener("htmx:oobAfterSwap", refresh);
+  document.addEventListener("tunerweb:text", refresh);
   // A closed <details> or tab has no size while it is hidden.
   document.addEventListener("toggle", () => editors.forEach((editor) => editor.refresh()), true);
   refresh();

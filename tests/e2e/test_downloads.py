@@ -64,9 +64,17 @@ def test_each_trial_hands_out_its_own_binary_and_config(
     stems = {f"P {each['p_value']}": stem_of(each["rank"]) for each in report["top_k_rom"]} | {"as given": "as_given"}
     assert set(stems) == set(finished.drawers)
     for label, stem in stems.items():
-        for name in ("context_binary.bin", "config.json", "wrapper.json"):
+        for name in ("context_binary.bin", "config.json"):
             answer = story.request.get(finished.drawers[label] + name)
             assert answer.body() == (direct / f"{stem}_{name}").read_bytes(), f"{label} {name}"
+
+
+def test_the_wrapper_of_a_trial_names_its_config_as_it_is_saved(story: Page, finished: Told) -> None:
+    config = story.request.get(finished.drawers["P 8"] + "config.json")
+    wrapper = story.request.get(finished.drawers["P 8"] + "wrapper.json").json()
+    named = wrapper["backend_extensions"]["config_file_path"]
+    assert named == "p8_config.json"
+    assert f'filename="{named}"' in config.headers["content-disposition"]
 
 
 def test_a_file_is_saved_from_the_drawer(story: Page, finished: Told, direct: Path) -> None:

@@ -34,8 +34,8 @@ class Told:
 def watch_a_sweep(page: Page, model: str, config: str) -> Told:
     page.add_init_script(RECORDER)
     steps.launch_form(page, model, {"Best binaries to export": str(TOP_K), "Name": "the watched one"}, config)
-    expect(page.locator("#launch-preview").first).to_contain_text("compiles")
-    preview = page.locator("#launch-preview").first.inner_text()
+    expect(page.locator("#launch-preview")).to_contain_text("compiles")
+    preview = page.locator("#launch-preview").inner_text()
     loads: list[str] = []
     page.on("domcontentloaded", lambda loaded: loads.append(loaded.url))
     path = steps.send_launch(page)
