@@ -94,6 +94,12 @@ class LaunchForm(forms.Form):
         return text
 
     @property
+    def has_the_dimensions(self) -> bool:
+        """The page shows the dimensions of the model that is chosen, and not those of the one before."""
+        shown = {name.removeprefix(DIMENSION) for name in self.data if name.startswith(DIMENSION)}
+        return shown == set(self._dimension_names.values())
+
+    @property
     def dimensions(self) -> list[forms.BoundField]:
         return [self[f"dim_{number}"] for number in self._dimension_names]
 
@@ -212,9 +218,10 @@ def cloned_values(sweep: Sweep) -> dict[str, str]:
     values = {
         "clone": sweep.public_id,
         "model": spec.source_model.public_id,
+        "soc": sweep.target.name,
         "config": chosen_key(spec.config_version) if spec.config_version else "",
         "memory_gib": "" if spec.memory_bytes is None else f"{spec.memory_bytes / GIB:.4g}",
     }
     values |= {f"{DIMENSION}{name}": str(size) for name, size in spec.free_dimensions.items()}
-    same = ("soc", "p_values", "name", "top_k", "parallel_compiles", "timeout_s", "priority")
+    same = ("p_values", "name", "top_k", "parallel_compiles", "timeout_s", "priority")
     return values | {name: str(getattr(spec, name)) for name in same}

@@ -22,6 +22,7 @@ from tunerweb.work.store import StoreDamaged
 
 MOST_SHARING = 10
 MOST_LOG_BYTES = 400_000
+CODES = {"exit_code": "exit code", "signal": "killed by signal", "error_code": "compiler's error code"}
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Log:
 
 def drawer_context(sweep: Sweep, trial: Trial) -> dict[str, Any]:
     outcome, work = outcome_of(trial), trial.compilation
+    error: dict[str, Any] = (work.error if reason_of(trial) else None) or {}
     sharing = others_sharing(trial)
     return {
         "sweep": sweep,
@@ -76,8 +78,9 @@ def drawer_context(sweep: Sweep, trial: Trial) -> dict[str, Any]:
         "differences": granted_differences(outcome, sweep.target),
         "config_json": json.dumps(outcome.point.config.to_json(), indent=2, ensure_ascii=False),
         "reason": reason_of(trial),
-        "native_errors": (work.error or {}).get("native_errors", []) if trial.state != TrialState.DONE else [],
-        "log_tail": (work.error or {}).get("log_tail", []) if trial.state != TrialState.DONE else [],
+        "native_errors": "\n".join(error.get("native_errors", ())),
+        "log_tail": "\n".join(error.get("log_tail", ())),
+        "codes": [(name, error[key]) for key, name in CODES.items() if error.get(key)],
         "waited_s": waited_s(work),
         "elapsed_s": elapsed_s(trial, timezone.now()),
         "sharing": sharing[:MOST_SHARING],

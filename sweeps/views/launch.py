@@ -7,7 +7,6 @@ from typing import Any
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from sweeps.actions import start_sweep
@@ -22,13 +21,13 @@ from sweeps.forms.launch_choices import (
 )
 from sweeps.models import SourceModel, Sweep
 from sweeps.planning import SpecRejected, SweepPlan
+from sweeps.rows_overview import queue_lengths
 from tunerweb.accounts.http import SignedInRequest
 from tunerweb.work.leases import LIVE
 
 PAGE = "sweeps/launch/launch.html"
 
 
-@never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def launch(request: SignedInRequest) -> HttpResponse:
     if request.method != "POST":
@@ -51,15 +50,17 @@ def _launched(form: LaunchForm) -> Sweep | None:
 
 @require_POST
 def launch_preview(request: SignedInRequest) -> HttpResponse:
-    """Asked while people type. `chosen` is in the address when another model was chosen: its dimensions come along."""
+    """Asked while people type, and when they come back. The fields of the dimensions are left alone while they fit."""
     form = LaunchForm(request.POST, user=request.user)
-    context = _preview(form, typing=True) | {"live": True, "with_dimensions": "chosen" in request.GET}
+    context = _preview(form, typing=True) | {"live": True, "with_dimensions": not form.has_the_dimensions}
     return render(request, f"{PAGE}#answer", context)
 
 
 def _preview(form: LaunchForm, *, typing: bool) -> dict[str, Any]:
     plan = form.review(typing=typing)
-    return {"form": form, "plan": plan, "p_range": p_values_of(plan), **(_details(plan) if plan else {})}
+    return {"form": form, "plan": plan, "p_range": p_values_of(plan), **(_details(plan) if plan else {})} | {
+        "waiting": queue_lengths(form.user)["compiles"]
+    }
 
 
 def _details(plan: SweepPlan) -> dict[str, Any]:

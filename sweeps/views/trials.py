@@ -24,8 +24,9 @@ def trial(request: SignedInRequest, sweep_id: str, public_id: str) -> HttpRespon
     row = _trial_of(sweep, public_id)
     query = query_on_page(request)
     closed_url = address_of(request, query, sweep.get_absolute_url())
-    files = exports.trial_file_names(row)
-    context = {"drawer": {**drawer_context(sweep, row), "files": files}, "closed_url": closed_url}
+    drawer = drawer_context(sweep, row) | {"files": exports.trial_file_names(row)}
+    drawer["has_actions"] = row.is_live or drawer["retryable"] or drawer["files"]
+    context = {"drawer": drawer, "closed_url": closed_url}
     if request.htmx.target != "drawer":
         return answer(request, sweep, **context)
     is_open = (request.htmx.current_url_abs_path or "").split("?")[0] == request.path

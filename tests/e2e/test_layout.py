@@ -1,4 +1,4 @@
-"""Every page, full and empty, on a phone and on a laptop, light and dark."""
+"""Every page, full and empty, on a phone, in light and dark; and what has an address of its own."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from playwright.sync_api import Page, StorageState, expect
 from tests.e2e import steps
 from tests.e2e.conftest import OpenBrowser
 from tests.e2e.people import FirstStart
-from tests.e2e.told import CONFIG, Told
+from tests.e2e.told import Told
 
-Colours = Literal["light", "dark"]
-LOOKS = [("light", 390), ("dark", 390), ("light", 1366), ("dark", 1366)]
+COLOURS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+OVERFLOWS = "document.scrollingElement.scrollWidth > document.scrollingElement.clientWidth"
 FIXED = (
     *("/", "/sweeps/", "/sweeps/?q=nothing+has+this", "/sweeps/new/", "/models/", "/models/upload/"),
     *("/configs/", "/configs/new/", "/targets/", "/account/", "/team/", "/nowhere/"),
@@ -24,8 +24,9 @@ BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 @pytest.fixture(scope="module")
 def full(story: Page, finished: Told, detector: str) -> tuple[str, ...]:
     """Addresses of pages that show much."""
-    steps.write_config(story, "seen in every width", CONFIG)
-    config = steps.save_config(story)
+    story.goto(finished.path)
+    config = story.locator("#sweep-title a[href^='/configs/']").get_attribute("href") or ""
+    config = config.partition("?")[0]
     query = f"?clone={steps.public_id_of(finished.path)}"
     views = (
         finished.path,
@@ -36,37 +37,49 @@ def full(story: Page, finished: Told, detector: str) -> tuple[str, ...]:
     return (*FIXED, *views, detector, config, f"{config}?version=1", f"/sweeps/new/{query}")
 
 
-def overflowing(page: Page, paths: tuple[str, ...], width: int) -> dict[str, int]:
-    page.set_viewport_size({"width": width, "height": 844})
-    found = {}
+def overflowing(page: Page, paths: tuple[str, ...]) -> list[str]:
+    """Looked at in light and in dark."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    found = []
     for path in paths:
         page.goto(path)
-        reaches = page.evaluate("document.scrollingElement.scrollWidth")
-        if reaches > page.evaluate("document.scrollingElement.clientWidth"):
-            found[path] = reaches
+        for colours in COLOURS:
+            page.emulate_media(color_scheme=colours)
+            expect(page.locator("html")).to_have_attribute("data-bs-theme", colours)
+            if page.evaluate(OVERFLOWS):
+                found.append(f"{path} in {colours}")
     return found
 
 
-@pytest.mark.parametrize(("colours", "width"), LOOKS)
-def test_no_full_page_scrolls_sideways(
-    colours: Colours, width: int, full: tuple[str, ...], open_browser: OpenBrowser, administrator: FirstStart
+def test_no_full_page_scrolls_sideways_on_a_phone(
+    full: tuple[str, ...], open_browser: OpenBrowser, administrator: FirstStart
 ) -> None:
     page, watch = open_browser(administrator.state)
     watch.allow("404")
-    page.emulate_media(color_scheme=colours)
-    assert overflowing(page, full, width) == {}
+    assert overflowing(page, full) == []
 
 
-def test_no_empty_page_scrolls_sideways(outsider: StorageState, open_browser: OpenBrowser) -> None:
+def test_no_empty_page_scrolls_sideways_on_a_phone(outsider: StorageState, open_browser: OpenBrowser) -> None:
     page, watch = open_browser(outsider)
     watch.allow("404")
-    assert overflowing(page, FIXED, 390) == {}
+    assert overflowing(page, FIXED) == []
 
 
-def test_no_page_before_the_sign_in_scrolls_sideways(administrator: FirstStart, open_browser: OpenBrowser) -> None:
+def test_no_page_before_the_sign_in_scrolls_sideways_on_a_phone(
+    administrator: FirstStart, open_browser: OpenBrowser
+) -> None:
     page, watch = open_browser()
     watch.allow("404")
-    assert overflowing(page, ("/login/", administrator.link, "/enter/unknown/", "/invite/unknown/"), 390) == {}
+    assert overflowing(page, ("/login/", administrator.link, "/enter/unknown/", "/invite/unknown/")) == []
+
+
+def test_a_question_fits_on_a_phone(page: Page, full: tuple[str, ...], small: str, finished: Told) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    for path in (finished.path, small, full[-3]):
+        page.goto(path)
+        page.locator("summary", has_text="Delete").click()
+        expect(page.locator(".confirm-box").get_by_role("button").first).to_be_visible()
+        assert not page.evaluate(OVERFLOWS), path
 
 
 def test_the_pages_are_dark_where_the_system_is(page: Page) -> None:

@@ -47,9 +47,8 @@ def text_of(answer: Any) -> str:
     return " ".join(answer.content.decode().split())
 
 
-def preview(browser: Client, data: dict[str, str], chosen: bool = False) -> str:
-    address = reverse("sweeps:launch_preview") + ("?chosen=model" if chosen else "")
-    return text_of(browser.post(address, data, headers={"HX-Request": "true"}))
+def preview(browser: Client, data: dict[str, str]) -> str:
+    return text_of(browser.post(reverse("sweeps:launch_preview"), data, headers={"HX-Request": "true"}))
 
 
 def problems(person: User, data: dict[str, str], *, typing: bool = False) -> dict[str, list[str]]:
@@ -209,6 +208,12 @@ def test_the_preview_knows_what_another_sweep_compiles(browser: Client, person: 
     assert "4 that another sweep compiles" in preview(browser, data)
 
 
+def test_the_preview_counts_what_waits_already(browser: Client, person: User) -> None:
+    send(browser, values(stored_model(person), p_values="0-2"))
+    answer = preview(browser, values(stored_model(person), p_values="0-2", soc="SM8750"))
+    assert "4 other compiles wait in the queue." in answer
+
+
 def test_the_preview_estimates_from_what_was_measured(browser: Client, person: User) -> None:
     sweep = stored_sweep(person)
     answer = preview(browser, values(sweep.source_model, p_values="0-2", parallel_compiles="1"))
@@ -244,18 +249,25 @@ def test_a_preview_changes_nothing(browser: Client, person: User) -> None:
 
 
 def test_a_preview_does_not_replace_the_fields_of_dimensions(browser: Client, person: User) -> None:
-    assert "launch-dimensions" not in preview(browser, values(dynamic_model(person)))
+    data = values(dynamic_model(person)) | {"dim:batch": "1", f"dim:{MARKUP}": ""}
+    assert "launch-dimensions" not in preview(browser, data)
 
 
 def test_the_free_dimensions_come_with_the_choice_of_a_model(browser: Client, person: User) -> None:
-    answer = preview(browser, values(dynamic_model(person)), chosen=True)
+    answer = preview(browser, values(dynamic_model(person)))
     assert 'name="dim:batch"' in answer
     assert 'name="dim:&lt;script&gt;alert(1)&lt;/script&gt;"' in answer
     assert MARKUP not in answer
 
 
+def test_the_free_dimensions_go_with_the_model_that_had_them(browser: Client, person: User) -> None:
+    answer = preview(browser, values(stored_model(person)) | {"dim:batch": "12"})
+    assert "launch-dimensions" in answer
+    assert "dim:batch" not in answer
+
+
 def test_a_size_is_kept_when_another_model_has_the_same_dimension(browser: Client, person: User) -> None:
-    answer = preview(browser, values(dynamic_model(person)) | {"dim:batch": "12"}, chosen=True)
+    answer = preview(browser, values(dynamic_model(person)) | {"dim:batch": "12"})
     assert 'value="12"' in answer
 
 
@@ -350,7 +362,7 @@ def test_a_clone_starts_with_all_that_the_sweep_was_given(person: User) -> None:
     same = ("source_model", "config_version", "p_values", "free_dimensions", "name", "top_k", "parallel_compiles")
     for name in (*same, "timeout_s", "memory_bytes", "priority"):
         assert getattr(spec, name) == getattr(given, name), name
-    assert (spec.soc, spec.cloned_from) == ("69", sweep)
+    assert (spec.soc, spec.cloned_from) == ("SM8750", sweep)
 
 
 def test_a_foreign_sweep_is_not_cloned(person: User) -> None:
