@@ -12,6 +12,7 @@ from sweeps import lifecycle
 from sweeps.attaching import Asked, attach_compilations, attach_conversion
 from sweeps.configs import HtpConfig
 from sweeps.models import Compilation, Conversion, Sweep, Trial
+from sweeps.models.sources import LONGEST_NAME
 from sweeps.planning import SweepPlan, SweepSpec, plan_sweep
 from sweeps.toolchain.base import Point
 from tunerweb.work.artifacts import Freed, forget
@@ -72,7 +73,7 @@ def _new_sweep(spec: SweepSpec, plan: SweepPlan) -> Sweep:
     sweep: Sweep = Sweep.objects.create(
         team=spec.team,
         owner=spec.owner,
-        name=spec.name.strip() or f"{spec.source_model.name} on {plan.target.name}",
+        name=(spec.name.strip() or f"{spec.source_model.name} on {plan.target.name}")[:LONGEST_NAME],
         source_model=spec.source_model,
         config_version=spec.config_version,
         free_dimensions=dict(spec.free_dimensions),

@@ -166,13 +166,13 @@ def worker_count() -> int:
 
 def _check_numbers(spec: SweepSpec) -> None:
     limits = {
-        "top_k": (1, 100, "the best binaries to export"),
-        "parallel_compiles": (1, MOST_PARALLEL, "compiles at once"),
-        "timeout_s": (1, 7 * 24 * 3600, "seconds for one compile"),
-        "priority": (LOWEST_PRIORITY, HIGHEST_PRIORITY, "as a priority"),
+        "top_k": (1, 100, "How many of the best binaries to export"),
+        "parallel_compiles": (1, MOST_PARALLEL, "How many compiles run at once"),
+        "timeout_s": (1, 7 * 24 * 3600, "How many seconds one compile may take"),
+        "priority": (LOWEST_PRIORITY, HIGHEST_PRIORITY, "The priority"),
     }
     problems = [
-        Problem(name, f"{getattr(spec, name):,} {what}: give a number from {least:,} to {most:,}.")
+        Problem(name, f"{what} cannot be {getattr(spec, name):,}: give a number from {least:,} to {most:,}.")
         for name, (least, most, what) in limits.items()
         if not least <= getattr(spec, name) <= most
     ]

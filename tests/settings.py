@@ -18,3 +18,4 @@ CHANNEL_LAYERS = {"default": {"BACKEND": "channels.layers.InMemoryChannelLayer"}
 # Connections of several threads see one file; of a database in memory each statement locks whole tables.
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):  # noqa: F405
     DATABASES["default"]["TEST"] = {"NAME": os.path.join(os.environ["TUNERWEB_DATA"], "test.sqlite3")}  # noqa: F405
+    SQLITE_OPTIONS["init_command"] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"  # noqa: F405

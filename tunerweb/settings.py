@@ -66,6 +66,7 @@ TEMPLATES = [
 ]
 
 # Immediate transactions: a reader that becomes a writer in the middle would meet "database is locked".
+SQLITE = "django.db.backends.sqlite3"
 SQLITE_OPTIONS = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
@@ -74,9 +75,11 @@ SQLITE_OPTIONS = {
 
 
 def _database() -> dict[str, object]:
-    url = ENVIRONMENT.database_url or f"sqlite:///{ENVIRONMENT.data / 'tunerweb.sqlite3'}"
-    database: dict[str, object] = dict(dj_database_url.parse(url))
-    if str(database["ENGINE"]).endswith("sqlite3"):
+    if not ENVIRONMENT.database_url:
+        # Not by a URL: a folder may be called anything.
+        return {"ENGINE": SQLITE, "NAME": ENVIRONMENT.data / "tunerweb.sqlite3", "OPTIONS": SQLITE_OPTIONS}
+    database: dict[str, object] = dict(dj_database_url.parse(ENVIRONMENT.database_url))
+    if database["ENGINE"] == SQLITE:
         database["OPTIONS"] = SQLITE_OPTIONS
     return database
 

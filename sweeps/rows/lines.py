@@ -15,6 +15,7 @@ from sweeps.rows.trials import Cell, value_cell
 from sweeps.rows.views import PageView
 
 MOST_LINES = 50
+MOST_INNER = 30
 LEFT_OUT = "left out"
 NUMBER_IN_FRONT = re.compile(r"^(P=)?[0-9]+ ")
 NAMES_IN_SUMMARY = 5
@@ -37,13 +38,17 @@ class LineCell:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Trials that are equal in what the line shows. `inner`: the same trials told apart, when the line opens."""
+    """Trials that are equal in what the line shows.
+
+    `inner`: the same trials told apart, when the line opens; `hidden`: how many of those are too many to show.
+    """
 
     trials: tuple[JudgedTrial, ...]
     rank_label: str
     cells: tuple[LineCell, ...]
     has_shared_weights: bool
     inner: tuple[Line, ...] = ()
+    hidden: int = 0
     reason: str = ""
 
     @property
@@ -104,13 +109,14 @@ def ranking_table(sweep: Sweep, judgement: Judgement, view: PageView) -> Ranking
     ranked = [trial for trial in done if trial.metrics[view.by].rank is not None]
     out = [trial for trial in done if trial.metrics[view.by].rank is None]
     groups = _sorted_groups(ranked, view)
-    shown = groups if view.show_all else groups[:MOST_LINES]
+    incomparable = _alike(sorted(out, key=lambda trial: trial.order))
+    most = None if view.show_all else MOST_LINES
     return RankingTable(
         view=view,
         columns=columns,
-        lines=tuple(_line(group, view.by, columns) for group in shown),
-        hidden=len(groups) - len(shown),
-        not_ranked=tuple(_not_ranked(out, view, columns)),
+        lines=tuple(_line(group, view.by, columns) for group in groups[:most]),
+        hidden=sum(max(0, len(each) - MOST_LINES) for each in (groups, incomparable)) if most else 0,
+        not_ranked=tuple(_not_ranked(group, view, columns) for group in incomparable[:most]),
         left_out=(*_without_result(judgement.trials), *_never_compiled(sweep)),
     )
 
@@ -153,26 +159,37 @@ def _grouped(trials: Iterable[JudgedTrial], metric: Metric) -> list[tuple[Judged
 
 
 def _line(trials: tuple[JudgedTrial, ...], by: Metric, columns: dict[Metric, ByteColumn]) -> Line:
+    groups = _alike(trials) if len(trials) > 1 else []
     return Line(
         trials=trials,
         rank_label=trials[0].metrics[by].rank_label,
-        cells=tuple(_line_cell(trials, metric, columns.get(metric)) for metric in Metric),
+        cells=_cells(trials, columns),
         has_shared_weights=any(trial.shared_weights_bytes for trial in trials),
-        inner=tuple(_inner_lines(trials, by, columns)),
+        inner=tuple(_inner_line(group, columns) for group in groups[:MOST_INNER]),
+        hidden=sum(len(group) for group in groups[MOST_INNER:]),
     )
 
 
-def _inner_lines(trials: tuple[JudgedTrial, ...], by: Metric, columns: dict[Metric, ByteColumn]) -> Iterator[Line]:
+def _alike(trials: Iterable[JudgedTrial]) -> list[tuple[JudgedTrial, ...]]:
     """Those that are equal in every metric stay together: they are as good as the same program."""
-    if len(trials) == 1:
-        return
     groups: dict[tuple[object, ...], list[JudgedTrial]] = {}
     for trial in trials:
         alike = tuple((judged.value, judged.reason) for judged in trial.metrics.values())
         groups.setdefault(alike, []).append(trial)
-    for group in groups.values():
-        cells = tuple(_line_cell(tuple(group), metric, columns.get(metric)) for metric in Metric)
-        yield Line(tuple(group), "", cells, any(trial.shared_weights_bytes for trial in group))
+    return [tuple(group) for group in groups.values()]
+
+
+def _inner_line(trials: tuple[JudgedTrial, ...], columns: dict[Metric, ByteColumn]) -> Line:
+    return Line(trials, "", _cells(trials, columns), any(trial.shared_weights_bytes for trial in trials))
+
+
+def _not_ranked(trials: tuple[JudgedTrial, ...], view: PageView, columns: dict[Metric, ByteColumn]) -> Line:
+    """Compiled, and not comparable in this metric."""
+    return Line(trials, "", _cells(trials, columns), False, reason=trials[0].metrics[view.by].reason)
+
+
+def _cells(trials: tuple[JudgedTrial, ...], columns: dict[Metric, ByteColumn]) -> tuple[LineCell, ...]:
+    return tuple(_line_cell(trials, metric, columns.get(metric)) for metric in Metric)
 
 
 def _line_cell(trials: tuple[JudgedTrial, ...], metric: Metric, column: ByteColumn | None) -> LineCell:
@@ -195,18 +212,6 @@ def _one_cell(judged: Judged, metric: Metric, column: ByteColumn | None) -> Line
 
 def _unit(column: ByteColumn | None) -> str:
     return column.unit if column else ""
-
-
-def _not_ranked(trials: list[JudgedTrial], view: PageView, columns: dict[Metric, ByteColumn]) -> Iterator[Line]:
-    """Compiled, and not comparable in this metric."""
-    groups: dict[tuple[object, ...], list[JudgedTrial]] = {}
-    for trial in sorted(trials, key=lambda trial: trial.order):
-        alike = tuple((judged.value, judged.reason) for judged in trial.metrics.values())
-        groups.setdefault(alike, []).append(trial)
-    for group in groups.values():
-        cells = tuple(_line_cell(tuple(group), metric, columns.get(metric)) for metric in Metric)
-        reason = group[0].metrics[view.by].reason
-        yield Line(tuple(group), "", cells, False, reason=reason)
 
 
 def _without_result(trials: Sequence[JudgedTrial]) -> Iterator[LeftOut]:

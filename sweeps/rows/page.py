@@ -22,6 +22,7 @@ from sweeps.rows.views import PageView
 
 FOLDER = "sweeps/sweep"
 MOST_JUDGED_LIVE = 200
+MOST_DRAWN = 500
 PRIORITIES = ((50, "first of all"), (10, "before others"), (0, "normal"), (-10, "after others"))
 TABS = (
     (Metric.ROM, "ROM", False),
@@ -76,7 +77,7 @@ def results_context(sweep: Sweep, view: PageView, progress: Progress) -> dict[st
         "leaders": leaders(judgement),
         "scatter_x": KEYS[view.by],
         "scatter_y": KEYS[Metric.ROM if view.by is Metric.CYCLES else Metric.CYCLES],
-        "chart": chart_data(sorted(ranking.trials, key=lambda trial: trial.order)),
+        "chart": chart_data(sorted(ranking.trials[:MOST_DRAWN], key=lambda trial: trial.order)),
         "failure": failure_of(sweep, judgement, progress),
     }
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Avg, Count, Min, Q
+from django.db.models import Avg, Count, Min, Q, Sum
 from django.utils import timezone
 
 from sweeps import formats
@@ -23,7 +23,7 @@ SLOW = "no estimate, because a compile takes longer than those before it"
 class Progress:
     """Counts of trials. `mean_us`: the wall time of a compile of this sweep, None before the first has finished.
 
-    `oldest_at`: when the compile that runs longest has started.
+    `busy_us`: all of them together, since `first_at`; `oldest_at`: the start of the compile that runs longest.
     """
 
     total: int
@@ -35,9 +35,11 @@ class Progress:
     failed: int
     cancelled: int
     stored: int
-    mean_us: float | None
-    oldest_at: datetime | None
-    is_paused: bool
+    mean_us: float | None = None
+    busy_us: int | None = None
+    first_at: datetime | None = None
+    oldest_at: datetime | None = None
+    is_paused: bool = False
 
     @property
     def live(self) -> int:
@@ -72,10 +74,16 @@ class Progress:
 
     @property
     def left_s(self) -> float | None:
-        """What runs is taken to be half done, and what waits to run as many at once as run now."""
+        """What runs is taken to be half done, and what waits to run as many at once as do now."""
         if self.mean_us is None or not self.running or self.is_paused or self.is_slower_than_before:
             return None
-        return (self.queued + self.running / 2) * self.mean_us / 1e6 / self.running
+        return (self.queued + self.running / 2) * self.mean_us / 1e6 / self._at_once()
+
+    def _at_once(self) -> float:
+        """Between two short compiles a worker has none for a moment: on the whole it still works."""
+        passed_s = (timezone.now() - self.first_at).total_seconds() if self.first_at else 0.0
+        on_the_whole = (self.busy_us or 0) / 1e6 / passed_s if passed_s > 0 else 0.0
+        return max(self.running, on_the_whole)
 
     @property
     def left_text(self) -> str:
@@ -104,7 +112,7 @@ class Progress:
         return [(state, count) for state, count in all_counts.items() if count]
 
 
-NO_TRIALS = Progress(0, 0, 0, 0, 0, 0, 0, 0, 0, mean_us=None, oldest_at=None, is_paused=False)
+NO_TRIALS = Progress(0, 0, 0, 0, 0, 0, 0, 0, 0)
 
 
 def progress_of(sweep: Sweep) -> Progress:
@@ -121,6 +129,7 @@ def progress_of_each(sweeps: Sequence[Sweep]) -> dict[int, Progress]:
 def _counts() -> dict[str, Any]:
     wanted, state = Q(cancelled_at=None), "compilation__state"
     done = wanted & Q(**{state: WorkState.DONE})
+    own = done & Q(from_store=False)
     queued = wanted & Q(**{state: WorkState.QUEUED})
     return {
         "total": Count("pk"),
@@ -133,5 +142,7 @@ def _counts() -> dict[str, Any]:
         "cancelled": Count("pk", filter=Q(cancelled_at__isnull=False) | Q(**{state: WorkState.CANCELLED})),
         "stored": Count("pk", filter=Q(from_store=True)),
         "oldest_at": Min("compilation__started_at", filter=wanted & Q(**{state: WorkState.RUNNING})),
-        "mean_us": Avg("compilation__wall_us", filter=done & Q(from_store=False)),
+        "mean_us": Avg("compilation__wall_us", filter=own),
+        "busy_us": Sum("compilation__wall_us", filter=own),
+        "first_at": Min("compilation__started_at", filter=own),
     }

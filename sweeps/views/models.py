@@ -26,8 +26,8 @@ from sweeps.views.inspections import (
     inspection_keep,
     model_upload,
 )
-from sweeps.views.streaming import send_file
 from tunerweb.accounts.http import SignedInRequest
+from tunerweb.streaming import send_file
 from tunerweb.work.artifacts import server_store
 
 PAGE_SIZE = 25

@@ -95,4 +95,4 @@ def test_the_csv_has_the_sizes_of_the_report(story: Page, finished: Told, report
 
 
 def stem_of(rank: int) -> str:
-    return "rom_optimized" if rank == 1 else f"rom_optimized_optimized_rank{rank}"
+    return "rom_optimized" if rank == 1 else f"rom_optimized_rank{rank}"

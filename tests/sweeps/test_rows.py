@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +20,7 @@ from sweeps.ranking import Metric
 from sweeps.rows.charts import chart_data
 from sweeps.rows.drawer import drawer_context, log_of, requested_of
 from sweeps.rows.judging import judgement_of
-from sweeps.rows.lines import MOST_LINES, Line, RankingTable, ranking_table
+from sweeps.rows.lines import MOST_INNER, MOST_LINES, Line, RankingTable, ranking_table
 from sweeps.rows.page import (
     CHANGE,
     failure_of,
@@ -30,7 +31,7 @@ from sweeps.rows.page import (
     sweeps_for_page,
     toolchain_label,
 )
-from sweeps.rows.progress import Progress, progress_of, progress_of_each
+from sweeps.rows.progress import NO_TRIALS, Progress, progress_of, progress_of_each
 from sweeps.rows.trials import PAGE_SIZE, Cell, TrialRow, trial_table
 from sweeps.rows.views import PageView
 from sweeps.verdict import verdict
@@ -311,8 +312,7 @@ def test_leaders_are_the_points_that_beat_the_baseline(sweep: Sweep) -> None:
 
 
 def progress(**fields: Any) -> Progress:
-    given = dict.fromkeys(Progress.__dataclass_fields__, 0)
-    return Progress(**{**given, "mean_us": None, "oldest_at": None, "is_paused": False, **fields})
+    return replace(NO_TRIALS, **fields)
 
 
 def test_progress_counts_each_state(sweep: Sweep) -> None:
@@ -332,6 +332,14 @@ def test_progress_of_many_sweeps_is_one_query(sweep: Sweep, person: User, django
 
 def test_time_left_comes_from_the_mean_and_from_how_many_run() -> None:
     assert progress(queued=9, running=2, mean_us=3e6, oldest_at=timezone.now()).left_s == 15.0
+
+
+def test_a_worker_between_two_compiles_does_not_double_the_time_left() -> None:
+    begun = {"mean_us": 3e6, "busy_us": 58e6, "first_at": timezone.now() - timedelta(seconds=29)}
+    two, one = (progress(queued=9, running=running, oldest_at=timezone.now(), **begun) for running in (2, 1))
+    assert two.left_s
+    assert one.left_s
+    assert one.left_s / two.left_s < 1.1
 
 
 def test_before_a_compile_has_finished_there_is_no_estimate() -> None:
@@ -512,3 +520,10 @@ def test_a_trial_that_ended_as_cancelled_work_is_cancelled(sweep: Sweep) -> None
     change(trial_of(sweep, "P=5"), WorkState.CANCELLED, reason="")
     row = row_of(sweep, "P 5")
     assert (row.state, row.reason) == (TrialState.CANCELLED, "It was cancelled.")
+
+
+def test_a_line_that_opens_into_too_many_says_how_many_more(person: User) -> None:
+    sweep = large_sweep(person, 120)
+    tied = max(ranking_of(sweep, by=Metric.CYCLES).lines, key=lambda line: len(line.trials))
+    assert len(tied.inner) == MOST_INNER
+    assert sum(len(line.trials) for line in tied.inner) + tied.hidden == len(tied.trials)
