@@ -38,11 +38,12 @@ check: .venv/installed-dev
 servers:
 	@tests/machine.sh
 
-# Everything: the fast checks, then the tests with the real compiler, on both databases, and the pages in a browser.
-# The browser's tests run alone: Playwright leaves an event loop behind that other tests would meet.
+# Everything: the fast checks, then the tests with the real compiler, what needs a database on both, kills, and the pages
+# in a browser. Kills run alone, since they measure time; so does the browser, since Playwright leaves an event loop behind.
 test: check servers
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/e2e --ignore tests/static
-	$(BIN)/python -m pytest -n $(WORKERS) --postgres
+	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/e2e --ignore tests/static --ignore tests/faults
+	$(BIN)/python -m tests.on_postgres -n $(WORKERS) -m "django_db and not faults" --ignore tests/e2e --ignore tests/static
+	$(BIN)/python -m pytest tests/faults
 	$(BIN)/python -m pytest tests/static tests/e2e
 
 browser: .venv/installed-dev servers
