@@ -96,9 +96,11 @@ def running_postgres() -> Iterator[Postgres]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def fresh_database(url: str) -> str:
-    """Beside the one that the address names."""
+def fresh_database(url: str) -> dict[str, str]:
+    """For a server of its own, as its environment: beside the database of this address, or what is the default."""
+    if not url:
+        return {}
     name = f"server_{secrets.token_hex(6)}"
     with psycopg.connect(url.replace("postgres://", "postgresql://", 1), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))
+    return {"DATABASE_URL": urlunsplit(urlsplit(url)._replace(path=f"/{name}"))}

@@ -17,7 +17,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from tests.postgres import fresh_database
 from tests.processes import PATIENCE_S, STEP_S, descendants
 from tests.tunerweb.supervisor.running import Running
 
@@ -25,8 +24,7 @@ TUNERWEB = Path(sys.executable).with_name("tunerweb")
 ROOT = Path(__file__).parents[1]
 ADDRESS = r"Tunerweb is at (http://127\.0\.0\.1:\d+)/"
 LEASE_S = 1.0
-# The budget of a recovery after any kill; the lease of production is longer, the rest of it is the same.
-RECOVERY_S = LEASE_S + 5.0
+IDLE_START_S = 4.0
 ANSWER_S = 120.0
 KINDS = {
     "valkey": r"^\S*valkey-server",
@@ -70,12 +68,6 @@ def processes() -> list[Process]:
     return found
 
 
-def _own_database() -> dict[str, str]:
-    """On the PostgreSQL that the tests run on, if they do; else the one in the data folder."""
-    url = os.environ.get("DATABASE_URL")
-    return {"DATABASE_URL": fresh_database(url)} if url else {}
-
-
 class Driver:
     """The other end of `tests.server_driver`: the server's database and actions, from outside its processes."""
 
@@ -114,12 +106,15 @@ class Driver:
 
 
 class Server:
-    """`environment` is what it gets beside the test's own; a lease of one second, if not said otherwise."""
+    """`environment` is what it gets beside the test's own; a lease of one second, if not said otherwise.
+
+    `start_s` is how long its last start took, which tells how busy the machine is with other things.
+    """
 
     def __init__(self, data: Path, environment: Mapping[str, str] | None = None, workers: int = 2) -> None:
         self.data = data
         self.workers = workers
-        self.environment = {"TUNERWEB_LEASE_S": str(LEASE_S), **_own_database(), **(environment or {})}
+        self.environment = {"TUNERWEB_LEASE_S": str(LEASE_S), **(environment or {})}
         self._driver: Driver | None = None
         self._start()
 
@@ -133,12 +128,19 @@ class Server:
 
     def _start(self) -> None:
         command = [TUNERWEB, "up", "--port", "0", "--workers", str(self.workers), "--data", self.data]
+        started = time.monotonic()
         self.up = Running(command, self.data, self.environment)
         try:
             self.url = self.up.until(ADDRESS)[1]
         except BaseException:
             self.up.__exit__(None, None, None)
             raise
+        self.start_s = time.monotonic() - started
+
+    @property
+    def recovery_s(self) -> float:
+        """The budget of a recovery: the lease, and five seconds of a machine that does nothing else."""
+        return LEASE_S + 5.0 * max(1.0, self.start_s / IDLE_START_S)
 
     def restart(self, number: signal.Signals) -> None:
         """End it by this signal, which leaves no process, and start it on the same data."""

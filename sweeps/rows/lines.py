@@ -18,6 +18,7 @@ MOST_LINES = 50
 MOST_INNER = 30
 LEFT_OUT = "left out"
 NUMBER_IN_FRONT = re.compile(r"^(P=)?[0-9]+ ")
+AS_GIVEN = "as given"
 NAMES_IN_SUMMARY = 5
 HEADS = {Metric.ROM: "ROM", Metric.RAM: "RAM", Metric.DRAM: "DRAM", Metric.CYCLES: "~ cycles"}
 DASH = "\N{EN DASH}"
@@ -64,7 +65,7 @@ class Line:
         """`0 1 2 3 4 … (15)`."""
         names = [trial.label.removeprefix("P ") for trial in self.trials]
         if len(names) <= NAMES_IN_SUMMARY + 1:
-            return " ".join(names)
+            return ", ".join(names) if AS_GIVEN in names else " ".join(names)
         return f"{' '.join(names[:NAMES_IN_SUMMARY])} … ({len(names)})"
 
 

@@ -222,7 +222,7 @@ def test_the_preview_estimates_from_what_was_measured(browser: Client, person: U
 
 def test_the_preview_groups_what_is_left_out_by_its_reason(browser: Client, person: User) -> None:
     answer = preview(browser, values(stored_model(person)))
-    assert "<strong>P 7, 9, 10, 11, 12, 14, 18</strong> needs at least two cores" in answer
+    assert "<strong>P 7, 9, 10, 11, 12, 14, 18</strong> each needs at least two cores" in answer
 
 
 def test_which_p_values_the_target_takes_is_shown_beside_them(browser: Client, person: User) -> None:
