@@ -31,7 +31,7 @@ check: .venv/installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/djlint --check --lint --quiet templates
+	$(BIN)/djlint --lint --quiet templates
 	TUNERWEB_DATA=$$(mktemp -d) $(BIN)/python manage.py makemigrations --check --dry-run --verbosity 0
 
 # Chromium and PostgreSQL, by apt when this is root.
