@@ -76,16 +76,26 @@ def test_a_new_set_up_link_ends_the_older_one() -> None:
     assert Client().get(older).status_code == 404
 
 
+def administrator() -> None:
+    User.objects.create_superuser("administrator", password="correct horse")
+
+
 @pytest.mark.django_db
-def test_no_set_up_link_is_made_once_there_is_a_user() -> None:
+def test_a_user_who_is_no_administrator_does_not_end_the_set_up() -> None:
     someone()
+    assert new_setup_link() is not None
+
+
+@pytest.mark.django_db
+def test_no_set_up_link_is_made_once_there_is_an_administrator() -> None:
+    administrator()
     assert new_setup_link() is None
 
 
 @pytest.mark.django_db
-def test_a_set_up_link_is_dead_once_there_is_a_user() -> None:
+def test_a_set_up_link_is_dead_once_there_is_an_administrator() -> None:
     path = setup_path()
-    someone()
+    administrator()
     answer = Client().post(path, FORM)
     assert answer.status_code == 404
     assert "the server has its administrator" in answer.content.decode()
@@ -173,7 +183,7 @@ def test_the_command_prints_a_path_that_opens(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.django_db
-def test_the_command_prints_nothing_once_there_is_a_user(capsys: pytest.CaptureFixture[str]) -> None:
-    someone()
+def test_the_command_prints_nothing_once_there_is_an_administrator(capsys: pytest.CaptureFixture[str]) -> None:
+    administrator()
     first_start.main()
     assert capsys.readouterr().out == ""
