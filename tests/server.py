@@ -11,8 +11,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -41,30 +41,42 @@ class Process:
     pid: int
     parent: int
     command: str
-    environment: bytes = field(repr=False)
-    folder: str = ""
 
     @property
     def kind(self) -> str:
         return next((kind for kind, pattern in KINDS.items() if re.search(pattern, self.command)), "other")
 
+    @property
+    def member(self) -> str:
+        """The name of a worker, as the supervisor calls it."""
+        found = re.search(r"--name (\S+)", self.command)
+        return found[1] if found else ""
+
+    def environment(self) -> bytes:
+        return Path(f"/proc/{self.pid}/environ").read_bytes()
+
     def names(self, folder: Path) -> bool:
-        return any(os.fsencode(folder) in os.fsencode(text) for text in (self.command, self.folder, self.environment))
+        """In its command, its environment or as where it works. False also for one that has just ended."""
+        mark = os.fsencode(folder)
+        with contextlib.suppress(OSError):
+            working = os.fsencode(os.readlink(f"/proc/{self.pid}/cwd"))
+            return any(mark in text for text in (os.fsencode(self.command), working, self.environment()))
+        return False
 
 
 def processes() -> list[Process]:
     """All that live, as the kernel shows them."""
     found = []
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        with contextlib.suppress(OSError):
-            state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-            if state not in "ZX":
-                command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-                environment = (entry / "environ").read_bytes()
-                folder = os.readlink(entry / "cwd")
-                found.append(Process(int(entry.name), int(parent), command, environment, folder))
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with (
+                contextlib.suppress(OSError),
+                open(f"/proc/{name}/stat") as stat,
+                open(f"/proc/{name}/cmdline") as line,
+            ):
+                state, parent = stat.read().rpartition(")")[2].split()[:2]
+                if state not in "ZX":
+                    found.append(Process(int(name), int(parent), line.read().replace("\0", " ")))
     return found
 
 
@@ -125,29 +137,35 @@ class Server:
         if self._driver:
             self._driver.close()
         self.up.__exit__(kind, error, at)
+        assert _comes_true(lambda: not self.strangers())
 
     def _start(self) -> None:
         command = [TUNERWEB, "up", "--port", "0", "--workers", str(self.workers), "--data", self.data]
-        started = time.monotonic()
+        self.started_at = time.monotonic()
         self.up = Running(command, self.data, self.environment)
         try:
             self.url = self.up.until(ADDRESS)[1]
         except BaseException:
             self.up.__exit__(None, None, None)
             raise
-        self.start_s = time.monotonic() - started
+        self.start_s = time.monotonic() - self.started_at
 
     @property
     def recovery_s(self) -> float:
         """The budget of a recovery: the lease, and five seconds of a machine that does nothing else."""
-        return LEASE_S + 5.0 * max(1.0, self.start_s / IDLE_START_S)
+        return LEASE_S + 5.0 * self.slowness
+
+    @property
+    def slowness(self) -> float:
+        """How many times longer things take now than on a machine that does nothing else."""
+        return max(1.0, self.start_s / IDLE_START_S)
 
     def restart(self, number: signal.Signals) -> None:
         """End it by this signal, which leaves no process, and start it on the same data."""
         self.up.send(number)
         self.up.end()
         assert self.up.nobody_is_left()
-        assert self.strangers() == []
+        assert _comes_true(lambda: not self.strangers())
         self.up.__exit__(None, None, None)
         self._start()
 
@@ -159,8 +177,10 @@ class Server:
 
     @property
     def broker_url(self) -> str:
-        environment = next(each.environment for each in self.members() if each.kind == "web")
-        return re.search(rb"(?:^|\0)REDIS_URL=([^\0]*)", environment)[1].decode()
+        web = next(each for each in self.members() if each.kind == "web")
+        found = re.search(rb"(?:^|\0)REDIS_URL=([^\0]*)", web.environment())
+        assert found
+        return found[1].decode()
 
     def members(self) -> list[Process]:
         """Every process below the supervisor."""
@@ -178,23 +198,30 @@ class Server:
     def strangers(self) -> list[Process]:
         """Processes that have to do with this data folder and live outside the supervisor's family."""
         family = {self.up.pid, os.getpid(), *descendants(self.up.pid), *descendants(os.getpid())}
-        mark = str(self.data)
-        return [
-            each
-            for each in processes()
-            if each.pid not in family
-            and (mark in each.command or mark in each.folder or mark.encode() in each.environment)
-        ]
+        return [each for each in processes() if each.pid not in family and each.names(self.data)]
+
+    def children_end(self) -> None:
+        """Wait until those that run now have ended."""
+        assert _comes_true(lambda: not self.of("child"))
 
     def is_at_rest(self) -> bool:
         """Wait until nobody but the members themselves runs, each of them once."""
         expected = sorted(["valkey", "web", "reconciler", "light", *["worker"] * self.workers])
-        deadline = time.monotonic() + PATIENCE_S
-        while time.monotonic() < deadline:
-            if sorted(each.kind for each in self.members()) == expected and not self.strangers():
-                return True
-            time.sleep(STEP_S * 10)
-        return False
+        return _comes_true(
+            lambda: len(descendants(self.up.pid)) == len(expected) and self._members_are(expected),
+        )
+
+    def _members_are(self, kinds: list[str]) -> bool:
+        return sorted(each.kind for each in self.members()) == kinds and not self.strangers()
 
     def log(self, name: str) -> str:
         return self.up.log(name)
+
+
+def _comes_true(is_so: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while not is_so():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(STEP_S)
+    return True

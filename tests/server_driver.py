@@ -146,6 +146,16 @@ def until_finished(sweep: int, timeout_s: float = 60.0) -> bool:
     return True
 
 
+def until_settled(sweep: int, timeout_s: float = 60.0) -> bool:
+    """None of its work is queued or runs, which may take a moment longer than its own end."""
+    live = _rows(sweep).filter(state__in=LIVE)
+    try:
+        _until(lambda: not live.exists(), timeout_s, "")
+    except TimeoutError:
+        return False
+    return True
+
+
 def is_finished(sweep: int) -> bool:
     return Sweep.objects.filter(pk=sweep, finished_at__isnull=False).exists()
 
@@ -242,8 +252,8 @@ def _until(is_so: Callable[[], bool], timeout_s: float, otherwise: str) -> None:
 COMMANDS: dict[str, Callable[..., Any]] = {
     each.__name__: each
     for each in (
-        *(seed, launch, launch_at_once, trials, until_running, until_recovered, until_finished, is_finished),
-        *(cancel, retry, faults_of, leftovers, held_by, lease_s, flush_broker),
+        *(seed, launch, launch_at_once, trials, until_running, until_recovered, until_finished, until_settled),
+        *(is_finished, cancel, retry, faults_of, leftovers, held_by, lease_s, flush_broker),
     )
 }
 
@@ -255,6 +265,8 @@ def main() -> None:
             answer: dict[str, Any] = {"value": COMMANDS[request.pop("do")](**request)}
         except Exception:
             answer = {"error": traceback.format_exc()}
+        # The next request may come after the database was away.
+        connection.close()
         print(json.dumps(answer), flush=True)
 
 

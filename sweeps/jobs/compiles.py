@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from devices.targets import find_target
 from sweeps import lifecycle
 from sweeps.configs import ConfigDocument, HtpConfig, check_config
-from sweeps.jobs.endings import settle_error
+from sweeps.jobs.endings import settle_error, through_outage
 from sweeps.jobs.limits import limits_of
 from sweeps.jobs.toolchains import row_of, toolchain
 from sweeps.models import Compilation, Toolchain
@@ -54,10 +55,10 @@ class Compiler:
                 hear_phase=self._keeper.hear_phase,
             )
         except ToolchainError as error:
-            settle_error(row, lease, error)
+            through_outage(partial(settle_error, row, lease, error))
             return
         self._keeper.hear_phase("storing")
-        lifecycle.settle(lease, WorkState.DONE, **_fields(row, config, result))
+        through_outage(lambda: lifecycle.settle(lease, WorkState.DONE, **_fields(row, config, result)))
         result.binary.unlink()
 
     def _session(self, row: Compilation) -> Session:

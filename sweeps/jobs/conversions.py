@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from devices.targets import find_target
 from sweeps import lifecycle
-from sweeps.jobs.endings import settle_error
+from sweeps.jobs.endings import settle_error, through_outage
 from sweeps.jobs.limits import limits_of
 from sweeps.jobs.sources import lay_out
 from sweeps.models import Conversion
@@ -35,6 +36,8 @@ def convert(row: Conversion, lease: Lease, folder: Path, keeper: Keeper) -> None
                 cancelled=keeper.is_over,
             )
         except ToolchainError as error:
-            settle_error(row, lease, error)
+            through_outage(partial(settle_error, row, lease, error))
             return
-        lifecycle.settle(lease, WorkState.DONE, dlc=keep(row.team, made.dlc), notes=list(made.notes))
+        through_outage(
+            lambda: lifecycle.settle(lease, WorkState.DONE, dlc=keep(row.team, made.dlc), notes=list(made.notes))
+        )

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from typing import Any
+
+from django.db import InterfaceError, OperationalError, connection
 
 from sweeps import lifecycle
 from sweeps.models.work import SharedWork
@@ -10,6 +14,24 @@ from sweeps.toolchain.errors import ConfigRejected, Diagnosis, FailureKind, Mode
 from tunerweb.work.artifacts import keep
 from tunerweb.work.keeper import stopping
 from tunerweb.work.leases import Lease, WorkState
+
+OUTAGE_S = 60.0
+OUTAGE_STEP_S = 0.5
+log = logging.getLogger(__name__)
+
+
+def through_outage(settle: Callable[[], object]) -> None:
+    """A database that is away for a moment costs no work that is done: nobody takes it over meanwhile either."""
+    for _ in range(round(OUTAGE_S / OUTAGE_STEP_S)):
+        try:
+            settle()
+            return
+        except (OperationalError, InterfaceError) as error:
+            log.warning("a result could not be written yet: %s", error)
+            connection.close()
+        if stopping.wait(OUTAGE_STEP_S):
+            break
+    settle()
 
 
 def settle_error(row: SharedWork, lease: Lease, error: ToolchainError) -> None:

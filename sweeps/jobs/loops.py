@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import socket
@@ -11,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
 
-from django.db import close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
 from sweeps import claiming, lifecycle
 from sweeps.jobs import compiles
@@ -27,6 +28,7 @@ from tunerweb.work.scratch import scratch_root
 
 LONGEST_S = 60.0
 BROKEN = "Tunerweb itself failed while it worked on this ({name}: {error}). The worker's log has the details; retry."
+DISK_FULL = "The disk of the data folder is full: the result could not be stored. Free some space, then retry."
 log = logging.getLogger(__name__)
 Work = TypeVar("Work", bound=LeasedWork)
 
@@ -75,15 +77,26 @@ def _until_nothing_is_left(
 
 
 def _do(row: Work, lease: Lease, work: Callable[[Work, Lease], None], keeper: Keeper) -> None:
-    """Whatever happens, the row is settled or handed back: an error of ours is a failure with its reason."""
+    """Whatever happens, the row is settled or handed back: an error of ours is a failure with its reason.
+
+    Only the database's are not: without it nothing can be said, the lease runs out, and the work is done again.
+    """
     lifecycle.started(lease)
     try:
         with keeper.keeping(lease):
             work(row, lease)
+    except (OperationalError, InterfaceError):
+        log.exception("%s was left without a database", row)
+        connection.close()
     except Exception as error:
         log.exception("%s failed", row)
-        sentence = BROKEN.format(name=type(error).__name__, error=str(error)[:200])
-        lifecycle.settle(lease, WorkState.FAILED, reason=sentence)
+        lifecycle.settle(lease, WorkState.FAILED, reason=_sentence(error))
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DISK_FULL
+    return BROKEN.format(name=type(error).__name__, error=str(error)[:200])
 
 
 def _scratch_parent() -> Path:

@@ -56,7 +56,7 @@ def _killed(outcome: ChildOutcome, _limits: Limits, work: str) -> ToolchainError
 def _hung(outcome: ChildOutcome, limits: Limits, work: str) -> ToolchainError:
     message = (
         f"The {work} was stopped after its time limit of {limits.wall_s:g} s. "
-        "Give it more time (--timeout) if it needs it."
+        "Raise the time limit (on the command line: --timeout) if it needs longer."
     )
     return LimitReached(message, diagnosis(outcome), FailureKind.HANG)
 
@@ -69,7 +69,7 @@ def _memory(outcome: ChildOutcome, _limits: Limits, work: str) -> ToolchainError
     peak = (outcome.peak_memory_bytes or 0) / 2**30
     message = (
         f"The {work} was stopped at its memory limit: it had reached {peak:.1f} GiB. "
-        "Raise the limit (--memory) or run fewer at once."
+        "Raise the memory limit (on the command line: --memory) or run fewer at once."
     )
     return LimitReached(message, diagnosis(outcome))
 
@@ -88,7 +88,7 @@ def _failed(outcome: ChildOutcome, _limits: Limits, work: str) -> ToolchainError
 def no_space(work: str, known: Diagnosis) -> ToolFailed:
     message = (
         f"The disk that holds the temporary files is full: the {work} could not write its files. "
-        "Free some space, or set TMPDIR to a larger disk."
+        "Free some space, or give them a larger disk (TMPDIR, or TUNERWEB_DATA of a server)."
     )
     return ToolFailed(message, known, FailureKind.INTERNAL)
 

@@ -4,28 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from playwright.sync_api import BrowserContext, Page, StorageState, expect
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browsers import Person
 
 NAME, PASSWORD, TEAM = "ada", "a long horse stapled", "Perception"
 
 
 @dataclass(frozen=True)
-class FirstStart:
-    """`heading`: of the page that the new administrator lands on."""
+class Administrator:
+    """`heading`: of the page that they landed on."""
 
     link: str
     heading: str
-    state: StorageState
+    person: Person
 
 
-def set_up(context: BrowserContext, link: str) -> FirstStart:
-    page = context.new_page()
+def set_up(person: Person, link: str) -> Administrator:
+    page = person.new_page()
     page.goto(link)
     fill_new_account(page, NAME)
     page.get_by_label("Team").fill(TEAM)
     page.get_by_role("button", name="Create administrator and team").click()
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
-    return FirstStart(link, page.locator("h1").inner_text(), context.storage_state())
+    heading = page.locator("h1").inner_text()
+    page.close()
+    return Administrator(link, heading, person)
+
+
+def come_by_link(person: Person, link: str) -> Person:
+    page = person.new_page()
+    page.goto(link)
+    page.get_by_role("button", name="Sign in as").click()
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
+    page.close()
+    return person
 
 
 def fill_new_account(page: Page, name: str) -> None:
@@ -44,11 +57,3 @@ def sign_in(page: Page, name: str, password: str = PASSWORD) -> None:
 def sign_out(page: Page, name: str) -> None:
     page.get_by_role("button", name=name).click()
     page.get_by_role("button", name="Sign out").click()
-
-
-def come_by_link(context: BrowserContext, link: str) -> StorageState:
-    page = context.new_page()
-    page.goto(link)
-    page.get_by_role("button", name="Sign in as").click()
-    expect(page.get_by_role("navigation", name="Main")).to_be_visible()
-    return context.storage_state()

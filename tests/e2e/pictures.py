@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.conftest import DATA
 from tests.e2e import people, steps
+from tests.e2e.browsers import Person
 from tests.e2e.server import Server
 from tests.static.test_in_browser import ARGUMENTS, CHROMIUM
 
@@ -16,7 +17,6 @@ FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 LARGEST_BYTES = 250_000
 # No empty strip where a scroll bar would be.
 OVERLAY = "--enable-features=OverlayScrollbar"
-SIZE = {"width": 1366, "height": 768}
 CONFIG = """{
   "devices": [{ "soc_model": 57, "dsp_arch": "v75" }],
   "graphs": [{ "vtcm_mb": 8, "O": 2 }]
@@ -32,9 +32,9 @@ def main() -> None:
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, OVERLAY])
-        context = browser.new_context(viewport=SIZE, color_scheme="light", reduced_motion="reduce", base_url=server.url)
-        people.set_up(context, server.setup_link())
-        take(context.new_page())
+        person = Person(browser, server.url)
+        people.set_up(person, server.setup_link())
+        take(person.new_page())
         browser.close()
 
 

@@ -12,8 +12,6 @@ from playwright.sync_api import Page, expect
 
 from tests.conftest import DATA
 from tests.e2e import steps
-from tests.e2e.conftest import OpenBrowser
-from tests.e2e.people import FirstStart
 from tests.e2e.server import MAX_UPLOAD_BYTES
 from tests.e2e.told import CONFIG, Told
 
@@ -134,18 +132,14 @@ def test_a_form_that_is_sent_again_leads_to_the_sweep_that_it_made(page: Page, s
     assert re.search(r"/sweeps/[a-z0-9]{12}/$", paths.pop())
 
 
-def test_a_model_that_somebody_deleted_meanwhile_is_told_in_the_form(
-    open_browser: OpenBrowser, administrator: FirstStart
-) -> None:
-    page, _ = open_browser(administrator.state)
-    other, _ = open_browser(administrator.state)
+def test_a_model_that_somebody_deleted_meanwhile_is_told_in_the_form(page: Page, other_page: Page) -> None:
     steps.upload(page, DATA / "small.qdq.onnx")
     model = steps.keep(page, "soon gone")
     steps.launch_form(page, model, {"Target": "SM8650", "Name": "kept as typed"})
-    other.goto(model)
-    other.locator("summary", has_text="Delete").click()
-    other.get_by_role("button", name="Delete the model").click()
-    expect(other.locator("#messages")).to_contain_text("is deleted")
+    other_page.goto(model)
+    other_page.locator("summary", has_text="Delete").click()
+    other_page.get_by_role("button", name="Delete the model").click()
+    expect(other_page.locator("#messages")).to_contain_text("is deleted")
     page.get_by_role("button", name="Launch", exact=True).click()
     expect(page.locator("#launch-model-error")).to_contain_text("is not there any more")
     expect(page.locator("#launch-name")).to_have_value("kept as typed")

@@ -6,8 +6,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e import steps
-from tests.e2e.conftest import OpenBrowser
-from tests.e2e.people import FirstStart
 
 WRONG = '{"devices": [{"soc_model": 57}], "graphs": [{"vtcm_size_mb": 8, "O": 3}]}'
 BETTER = '{"devices": [{"soc_model": 57}], "graphs": [{"vtcm_mb": 4, "O": 3}]}'
@@ -51,22 +49,18 @@ def test_a_change_is_another_version_and_the_first_one_stays(config: str, page: 
     expect(page.locator(".diff-added", has_text='"vtcm_mb": 4')).to_be_visible()
 
 
-def test_who_saves_later_sees_what_was_saved_meanwhile(
-    small_config: str, open_browser: OpenBrowser, administrator: FirstStart
-) -> None:
-    first, _ = open_browser(administrator.state)
-    second, _ = open_browser(administrator.state)
-    for page in (first, second):
-        page.goto(small_config)
-    steps.type_config(first, BETTER)
-    steps.save_config(first)
+def test_who_saves_later_sees_what_was_saved_meanwhile(small_config: str, page: Page, other_page: Page) -> None:
+    for each in (page, other_page):
+        each.goto(small_config)
+    steps.type_config(page, BETTER)
+    steps.save_config(page)
     mine = BETTER.replace("4", "2")
-    steps.type_config(second, mine)
-    second.get_by_role("button", name="Save as version 2").click()
-    expect(second.locator("#outcome")).to_contain_text("Version 2 was saved by ada")
-    assert second.locator("#config-text").input_value() == mine
-    second.get_by_role("button", name="Save on top, as version 3").click()
-    expect(second.locator("#messages")).to_contain_text("Saved as version 3.")
+    steps.type_config(other_page, mine)
+    other_page.get_by_role("button", name="Save as version 2").click()
+    expect(other_page.locator("#outcome")).to_contain_text("Version 2 was saved by ada")
+    assert other_page.locator("#config-text").input_value() == mine
+    other_page.get_by_role("button", name="Save on top, as version 3").click()
+    expect(other_page.locator("#messages")).to_contain_text("Saved as version 3.")
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, StorageState, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e import steps
-from tests.e2e.conftest import OpenBrowser
-from tests.e2e.people import FirstStart
+from tests.e2e.browsers import Person
+from tests.e2e.people import Administrator
 from tests.e2e.told import Told
 
 COLOURS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -52,25 +52,21 @@ def overflowing(page: Page, paths: tuple[str, ...]) -> list[str]:
 
 
 def test_no_full_page_scrolls_sideways_on_a_phone(
-    full: tuple[str, ...], open_browser: OpenBrowser, administrator: FirstStart
+    full: tuple[str, ...], administrator: Administrator, page: Page
 ) -> None:
-    page, watch = open_browser(administrator.state)
-    watch.allow("404")
+    administrator.person.allow("404")
     assert overflowing(page, full) == []
 
 
-def test_no_empty_page_scrolls_sideways_on_a_phone(outsider: StorageState, open_browser: OpenBrowser) -> None:
-    page, watch = open_browser(outsider)
-    watch.allow("404")
-    assert overflowing(page, FIXED) == []
+def test_no_empty_page_scrolls_sideways_on_a_phone(outsider: Person, page_outside: Page) -> None:
+    outsider.allow("404")
+    assert overflowing(page_outside, FIXED) == []
 
 
-def test_no_page_before_the_sign_in_scrolls_sideways_on_a_phone(
-    administrator: FirstStart, open_browser: OpenBrowser
-) -> None:
-    page, watch = open_browser()
-    watch.allow("404")
-    assert overflowing(page, ("/login/", administrator.link, "/enter/unknown/", "/invite/unknown/")) == []
+def test_no_page_before_the_sign_in_scrolls_sideways_on_a_phone(administrator: Administrator, stranger: Person) -> None:
+    stranger.allow("404")
+    paths = ("/login/", administrator.link, "/enter/unknown/", "/invite/unknown/")
+    assert overflowing(stranger.new_page(), paths) == []
 
 
 def test_a_question_fits_on_a_phone(page: Page, full: tuple[str, ...], small: str, finished: Told) -> None:

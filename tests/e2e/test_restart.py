@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e import steps
-from tests.e2e.conftest import Browsers
-from tests.e2e.people import FirstStart
+from tests.e2e.people import Administrator
 from tests.e2e.server import Server
 
 P_VALUES = "0-6,8,13"
@@ -26,10 +24,11 @@ class Restarted:
 
 
 @pytest.fixture(scope="module")
-def restarted(browser: Browser, server: Server, administrator: FirstStart, detector: str) -> Iterator[Restarted]:
-    browsers = Browsers(browser, server)
-    page, watch = browsers.open(administrator.state)
-    watch.allow("WebSocket connection to .* failed", "ERR_CONNECTION_REFUSED", r"\[object Event\] at .*htmx")
+def restarted(server: Server, administrator: Administrator, story: Page, detector: str) -> Restarted:
+    page = story
+    administrator.person.allow(
+        "WebSocket connection to .* failed", "ERR_CONNECTION_REFUSED", r"\[object Event\] at .*htmx"
+    )
     steps.launch(page, detector, {"Target": "SM8750", "P values": P_VALUES})
     done = steps.rows_of(page).filter(has=page.locator(".state-done"))
     expect(done.first).to_be_visible(timeout=steps.SLOW_MS)
@@ -41,9 +40,7 @@ def restarted(browser: Browser, server: Server, administrator: FirstStart, detec
     server.start()
     expect(pill).to_be_hidden(timeout=steps.SLOW_MS)
     expect(page.locator("#sweep-verdict h2")).to_have_text("Verdict", timeout=steps.SLOW_MS)
-    yield Restarted(page, done_before, rows_before, said)
-    browsers.close()
-    assert browsers.complaints == []
+    return Restarted(page, done_before, rows_before, said)
 
 
 def test_the_open_page_says_that_it_is_reconnecting(restarted: Restarted) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, StorageState, expect
+from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import OpenBrowser
+from tests.e2e.browsers import Person
 from tests.e2e.people import fill_new_account
 from tests.e2e.told import Told
 
@@ -19,9 +19,9 @@ def invitation(story: Page) -> str:
 
 
 def test_who_follows_an_invitation_sees_the_models_of_the_team(
-    invitation: str, detector: str, open_browser: OpenBrowser
+    invitation: str, detector: str, stranger: Person
 ) -> None:
-    page, _ = open_browser()
+    page = stranger.new_page()
     page.goto(invitation)
     fill_new_account(page, "grace")
     page.get_by_role("button", name="Create account and join").click()
@@ -30,46 +30,37 @@ def test_who_follows_an_invitation_sees_the_models_of_the_team(
     expect(page.locator("h1")).to_have_text("sample_detector")
 
 
-def test_somebody_of_another_team_sees_an_empty_list(
-    detector: str, outsider: StorageState, open_browser: OpenBrowser
-) -> None:
-    page, _ = open_browser(outsider)
-    page.goto("/models/")
-    expect(page.locator("main")).not_to_contain_text("sample_detector")
+def test_somebody_of_another_team_sees_an_empty_list(detector: str, page_outside: Page) -> None:
+    page_outside.goto("/models/")
+    expect(page_outside.get_by_role("heading", name="Models")).to_be_visible()
+    expect(page_outside.locator("main")).not_to_contain_text("sample_detector")
 
 
 def test_somebody_of_another_team_finds_no_page(
-    finished: Told, detector: str, outsider: StorageState, open_browser: OpenBrowser
+    finished: Told, detector: str, outsider: Person, page_outside: Page
 ) -> None:
-    page, watch = open_browser(outsider)
-    watch.allow("404")
+    outsider.allow("404")
     for path in (finished.path, detector, finished.drawers["P 0"]):
-        answer = page.goto(path)
+        answer = page_outside.goto(path)
         assert answer, path
         assert answer.status == 404, path
-        expect(page.locator("h1")).to_have_text("This page does not exist")
+        expect(page_outside.locator("h1")).to_have_text("This page does not exist")
 
 
-def test_somebody_of_another_team_gets_no_file(
-    finished: Told, outsider: StorageState, open_browser: OpenBrowser
-) -> None:
-    page, _ = open_browser(outsider)
+def test_somebody_of_another_team_gets_no_file(finished: Told, page_outside: Page) -> None:
     for name in ("bundle.zip", "size_report.json", "trials.csv"):
-        assert page.request.get(finished.path + name).status == 404
-    assert page.request.get(f"{finished.drawers['P 0']}context_binary.bin").status == 404
+        assert page_outside.request.get(finished.path + name).status == 404
+    assert page_outside.request.get(finished.drawers["P 0"] + "context_binary.bin").status == 404
 
 
-def test_somebody_of_another_team_cancels_nothing(
-    finished: Told, outsider: StorageState, open_browser: OpenBrowser
-) -> None:
-    page, _ = open_browser(outsider)
-    page.goto("/account/")
-    token = page.locator("[name=csrfmiddlewaretoken]").first.input_value()
-    answer = page.request.post(f"{finished.path}cancel/", form={"csrfmiddlewaretoken": token})
+def test_somebody_of_another_team_cancels_nothing(finished: Told, page_outside: Page) -> None:
+    page_outside.goto("/account/")
+    token = page_outside.locator("[name=csrfmiddlewaretoken]").first.input_value()
+    answer = page_outside.request.post(f"{finished.path}cancel/", form={"csrfmiddlewaretoken": token})
     assert answer.status == 404
 
 
-def test_nobody_who_is_not_signed_in_sees_a_sweep(finished: Told, open_browser: OpenBrowser) -> None:
-    page, _ = open_browser()
+def test_nobody_who_is_not_signed_in_sees_a_sweep(finished: Told, stranger: Person) -> None:
+    page = stranger.new_page()
     page.goto(finished.path)
     expect(page.locator("h1")).to_have_text("Sign in")

@@ -13,8 +13,7 @@ from playwright.sync_api import CDPSession, Page, Request, expect
 from tests.conftest import DATA
 from tests.e2e import steps
 from tests.e2e.big_model import ROWS, WEIGHT_BYTES, big_model
-from tests.e2e.conftest import OpenBrowser
-from tests.e2e.people import FirstStart
+from tests.e2e.people import Administrator
 from tests.e2e.told import Told
 
 MIB = 2**20
@@ -50,10 +49,9 @@ def test_an_identical_file_is_recognised(page: Page, detector: str, tmp_path: Pa
 
 
 def test_a_cut_upload_goes_on_after_a_reload_where_it_stopped(
-    open_browser: OpenBrowser, administrator: FirstStart, tmp_path: Path
+    administrator: Administrator, page: Page, tmp_path: Path
 ) -> None:
-    page, watch = open_browser(administrator.state)
-    watch.allow("ERR_INTERNET_DISCONNECTED")
+    administrator.person.allow("ERR_INTERNET_DISCONNECTED")
     files = big_model(tmp_path)
     page.goto("/models/upload/")
     network = slow_down(page)

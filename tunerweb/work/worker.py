@@ -59,11 +59,19 @@ class HintWorker(Worker):
         with contextlib.suppress(RedisError):
             super().maintain_heartbeats(job, execution)
 
+    def fork_work_horse(self, job: Job, queue: Any) -> None:
+        """Asked to stop at this very moment, the worker did not know yet whom to tell."""
+        super().fork_work_horse(job, queue)
+        if self._stop_requested:
+            self.handle_warm_shutdown_request()
+
     def setup_work_horse_signals(self) -> None:
         die_with_parent(os.getppid())
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, lambda _signal, _frame: stopping.set())
         connections.close_all()
+        if self._stop_requested:
+            stopping.set()
 
     def handle_warm_shutdown_request(self) -> None:
         """The horse hands its work back, which takes a moment, instead of working on for minutes."""
