@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= auto
 
-.PHONY: setup up demo check test servers browser faults bench lock clean
+.PHONY: setup up demo check test servers postgres browser faults bench lock clean
 
 setup: .venv/installed
 
@@ -38,14 +38,16 @@ check: .venv/installed-dev
 servers:
 	@tests/machine.sh
 
-# Everything: the fast checks, then the tests with the real compiler, what needs a database on both, kills, and the pages
-# in a browser. Kills run alone, since they measure time; so does the browser, since Playwright leaves an event loop behind.
-test: check servers
+# The fast checks, then the tests with the real compiler. Kills run alone, since they measure time.
+test: check
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/e2e --ignore tests/static --ignore tests/faults
-	$(BIN)/python -m tests.on_postgres -n $(WORKERS) -m "django_db and not faults" --ignore tests/e2e --ignore tests/static
-	$(BIN)/python -m pytest tests/faults
-	$(BIN)/python -m pytest tests/static tests/e2e
+	$(BIN)/python -m pytest tests/faults/test_kills.py
 
+# What needs a database, on PostgreSQL.
+postgres: .venv/installed-dev servers
+	$(BIN)/python -m tests.on_postgres -n $(WORKERS) -m "django_db and not faults" --ignore tests/e2e --ignore tests/static
+
+# The pages in a real browser, alone: Playwright leaves an event loop behind that other tests would meet.
 browser: .venv/installed-dev servers
 	$(BIN)/python -m pytest tests/static tests/e2e
 

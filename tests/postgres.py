@@ -47,6 +47,7 @@ class Postgres:
         command = [*self._as_user, self.programs / "postgres", "-D", self.data, "-k", self.folder, *options]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log, cwd="/")
+        self.started_at = time.monotonic()
         self._until_it_answers()
 
     def end(self, number: signal.Signals = signal.SIGINT) -> None:
