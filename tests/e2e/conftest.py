@@ -73,40 +73,38 @@ def stranger(browsers: Browsers) -> Person:
 
 
 @pytest.fixture
-def page(browsers: Browsers, administrator: people.Administrator) -> Page:
+def page(administrator: people.Administrator) -> Page:
     """Of the administrator."""
-    return browsers.new_page(administrator.person)
+    return administrator.person.page
 
 
 @pytest.fixture
-def other_page(browsers: Browsers, administrator: people.Administrator) -> Page:
-    """A second window of the same person."""
-    return browsers.new_page(administrator.person)
+def other_page(administrator: people.Administrator) -> Page:
+    """A second window of the same person, new for the test."""
+    return administrator.person.new_page()
 
 
 @pytest.fixture
-def page_outside(browsers: Browsers, outsider: Person) -> Page:
-    return browsers.new_page(outsider)
+def page_outside(outsider: Person) -> Page:
+    return outsider.page
 
 
 @pytest.fixture(scope="module")
-def story(administrator: people.Administrator) -> Iterator[Page]:
+def story(administrator: people.Administrator) -> Page:
     """A page that the tests of a module share, for what is told in several facts."""
-    page = administrator.person.new_page()
-    yield page
-    page.close()
+    return administrator.person.story
 
 
 @pytest.fixture(scope="session")
 def detector(administrator: people.Administrator) -> str:
     """The path of the sample model, uploaded and kept."""
-    return kept(administrator, DATA / "sample_detector.dlc", "sample_detector")
+    return kept(administrator.person.page, DATA / "sample_detector.dlc", "sample_detector")
 
 
 @pytest.fixture(scope="session")
 def small(administrator: people.Administrator) -> str:
     """The path of a model that compiles faster."""
-    return kept(administrator, DATA / "small.dlc", "small")
+    return kept(administrator.person.page, DATA / "small.dlc", "small")
 
 
 @pytest.fixture(scope="session")
@@ -114,14 +112,9 @@ def finished(administrator: people.Administrator, detector: str) -> Told:
     """A whole sweep of the sample model, watched from its launch to its verdict."""
     page = administrator.person.new_page()
     steps.write_config(page, "balanced", CONFIG)
-    told = watch_a_sweep(page, detector, steps.save_config(page))
-    page.close()
-    return told
+    return watch_a_sweep(page, detector, steps.save_config(page))
 
 
-def kept(administrator: people.Administrator, file: Path, name: str) -> str:
-    page = administrator.person.new_page()
+def kept(page: Page, file: Path, name: str) -> str:
     steps.upload(page, file)
-    path = steps.keep(page, name)
-    page.close()
-    return path
+    return steps.keep(page, name)

@@ -21,23 +21,21 @@ class Administrator:
 
 
 def set_up(person: Person, link: str) -> Administrator:
-    page = person.new_page()
+    page = person.page
     page.goto(link)
     fill_new_account(page, NAME)
     page.get_by_label("Team").fill(TEAM)
     page.get_by_role("button", name="Create administrator and team").click()
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
     heading = page.locator("h1").inner_text()
-    page.close()
     return Administrator(link, heading, person)
 
 
 def come_by_link(person: Person, link: str) -> Person:
-    page = person.new_page()
+    page = person.page
     page.goto(link)
     page.get_by_role("button", name="Sign in as").click()
     expect(page.get_by_role("navigation", name="Main")).to_be_visible()
-    page.close()
     return person
 
 

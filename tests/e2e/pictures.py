@@ -9,14 +9,14 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.conftest import DATA
 from tests.e2e import people, steps
-from tests.e2e.browsers import Person
+from tests.e2e.browsers import WINDOW, Person
 from tests.e2e.server import Server
 from tests.static.test_in_browser import ARGUMENTS, CHROMIUM
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
 LARGEST_BYTES = 250_000
-# No empty strip where a scroll bar would be.
-OVERLAY = "--enable-features=OverlayScrollbar"
+# The place that pages leave for a scroll bar is not in the picture.
+SCROLL_BAR = 15
 CONFIG = """{
   "devices": [{ "soc_model": 57, "dsp_arch": "v75" }],
   "graphs": [{ "vtcm_mb": 8, "O": 2 }]
@@ -31,10 +31,11 @@ def main() -> None:
         Server(Path(folder) / "data") as server,
         sync_playwright() as playwright,
     ):
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*ARGUMENTS, OVERLAY])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         person = Person(browser, server.url)
         people.set_up(person, server.setup_link())
-        take(person.new_page())
+        person.page.set_viewport_size({**WINDOW, "width": WINDOW["width"] + SCROLL_BAR})
+        take(person.page)
         browser.close()
 
 
@@ -80,9 +81,9 @@ def picture_of_overview(page: Page, small: str) -> None:
 
 
 def save(page: Page, name: str) -> None:
-    page.evaluate("document.fonts.ready")
+    page.bring_to_front()
     path = FOLDER / f"{name}.png"
-    page.screenshot(path=path, animations="disabled")
+    page.screenshot(path=path, animations="disabled", clip={"x": 0, "y": 0, **WINDOW})
     size = path.stat().st_size
     if size > LARGEST_BYTES:
         raise SystemExit(f"{path} has {size:,} bytes; at most {LARGEST_BYTES:,} fit the README.")

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests.conftest import DATA
 from tests.e2e import steps
+from tests.e2e.people import Administrator
 from tests.e2e.server import MAX_UPLOAD_BYTES
 from tests.e2e.told import CONFIG, Told
 
@@ -31,21 +32,22 @@ class Seen:
 
 
 @pytest.fixture(scope="module", params=[MARKUP, LONG], ids=["markup", "300 characters"])
-def named(request: pytest.FixtureRequest, story: Page, small: str) -> tuple[str, dict[str, Seen]]:
+def named(request: pytest.FixtureRequest, administrator: Administrator, small: str) -> tuple[str, dict[str, Seen]]:
     """The same name for everything that has one, and all pages that show it."""
     name: str = request.param
-    story.on("dialog", lambda dialog: pytest.fail(f"a script of a name ran: {dialog.message}"))
-    about(story, small, name)
-    steps.write_config(story, name, CONFIG)
-    config = steps.save_config(story)
-    sweep = steps.launch(story, small, {"Name": name, "P values": "0"}, config)
-    expect(story.locator("#sweep-verdict h2")).to_have_text("Verdict", timeout=steps.SLOW_MS)
-    drawer = story.locator("#trials tbody th a").first.get_attribute("href")
+    page = administrator.person.new_page()
+    page.on("dialog", lambda dialog: pytest.fail(f"a script of a name ran: {dialog.message}"))
+    about(page, small, name)
+    steps.write_config(page, name, CONFIG)
+    config = steps.save_config(page)
+    sweep = steps.launch(page, small, {"Name": name, "P values": "0"}, config)
+    expect(page.locator("#sweep-verdict h2")).to_have_text("Verdict", timeout=steps.SLOW_MS)
+    drawer = page.locator("#trials tbody th a").first.get_attribute("href")
     assert drawer
-    create_token(story, name[:100])
+    create_token(page, name[:100])
     launch = f"/sweeps/new/?clone={steps.public_id_of(sweep)}"
     pages = (small, config, sweep, drawer, launch, "/", "/sweeps/", "/models/", "/configs/", "/account/")
-    return name, {path: seen(story, path) for path in pages}
+    return name, {path: seen(page, path) for path in pages}
 
 
 def create_token(page: Page, name: str) -> None:

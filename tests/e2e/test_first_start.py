@@ -17,14 +17,14 @@ def test_the_printed_link_makes_the_administrator(administrator: Administrator, 
 
 def test_the_link_opens_nothing_a_second_time(administrator: Administrator, stranger: Person) -> None:
     stranger.allow("404")
-    page = stranger.new_page()
+    page = stranger.page
     page.goto(administrator.link)
     expect(page.get_by_role("heading")).to_have_text("This link opens nothing")
     expect(page.locator("main")).to_contain_text("has been used: it works once")
 
 
 def test_who_signs_out_signs_in_again(administrator: Administrator, stranger: Person) -> None:
-    page = stranger.new_page()
+    page = stranger.page
     sign_in(page, NAME)
     expect(page.locator("h1")).to_have_text("Overview")
     sign_out(page, NAME)
@@ -35,7 +35,7 @@ def test_who_signs_out_signs_in_again(administrator: Administrator, stranger: Pe
 
 
 def test_a_wrong_password_is_told_and_the_name_is_kept(administrator: Administrator, stranger: Person) -> None:
-    page = stranger.new_page()
+    page = stranger.page
     sign_in(page, NAME, "not the password")
     expect(page.get_by_role("alert")).to_have_text("Name or password is wrong.")
     expect(page.get_by_label("Name")).to_have_value(NAME)

@@ -66,7 +66,7 @@ def test_no_empty_page_scrolls_sideways_on_a_phone(outsider: Person, page_outsid
 def test_no_page_before_the_sign_in_scrolls_sideways_on_a_phone(administrator: Administrator, stranger: Person) -> None:
     stranger.allow("404")
     paths = ("/login/", administrator.link, "/enter/unknown/", "/invite/unknown/")
-    assert overflowing(stranger.new_page(), paths) == []
+    assert overflowing(stranger.page, paths) == []
 
 
 def test_a_question_fits_on_a_phone(page: Page, full: tuple[str, ...], small: str, finished: Told) -> None:

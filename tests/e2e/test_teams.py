@@ -21,7 +21,7 @@ def invitation(story: Page) -> str:
 def test_who_follows_an_invitation_sees_the_models_of_the_team(
     invitation: str, detector: str, stranger: Person
 ) -> None:
-    page = stranger.new_page()
+    page = stranger.page
     page.goto(invitation)
     fill_new_account(page, "grace")
     page.get_by_role("button", name="Create account and join").click()
@@ -61,6 +61,6 @@ def test_somebody_of_another_team_cancels_nothing(finished: Told, page_outside: 
 
 
 def test_nobody_who_is_not_signed_in_sees_a_sweep(finished: Told, stranger: Person) -> None:
-    page = stranger.new_page()
+    page = stranger.page
     page.goto(finished.path)
     expect(page.locator("h1")).to_have_text("Sign in")

@@ -49,8 +49,9 @@ def test_an_identical_file_is_recognised(page: Page, detector: str, tmp_path: Pa
 
 
 def test_a_cut_upload_goes_on_after_a_reload_where_it_stopped(
-    administrator: Administrator, page: Page, tmp_path: Path
+    administrator: Administrator, other_page: Page, tmp_path: Path
 ) -> None:
+    page = other_page
     administrator.person.allow("ERR_INTERNET_DISCONNECTED")
     files = big_model(tmp_path)
     page.goto("/models/upload/")
@@ -107,7 +108,8 @@ def test_another_kind_of_file_is_named(page: Page, tmp_path: Path, name: str, co
     expect(page.locator("#messages")).to_contain_text("Discarded")
 
 
-def test_an_upload_waits_where_it_was_paused(page: Page, tmp_path: Path) -> None:
+def test_an_upload_waits_where_it_was_paused(other_page: Page, tmp_path: Path) -> None:
+    page = other_page
     big = tmp_path / "paused.bin"
     big.write_bytes(os.urandom(24 * MIB))
     page.goto("/models/upload/")
