@@ -15,7 +15,7 @@
   Idiomorph.defaults.ignoreActiveValue = true;
   Idiomorph.defaults.callbacks.beforeAttributeUpdated = (name, node) => !(name === "open" && node.matches("details"));
   Idiomorph.defaults.callbacks.beforeNodeMorphed = (node) =>
-    !(node instanceof Element && node.matches("[data-chart-canvas], [data-chart-axes], .CodeMirror"));
+    !(node instanceof Element && node.matches("[data-chart-canvas], [data-chart-axes], .CodeMirror, details.confirm[open]"));
 
   const pill = () => document.querySelector("[data-live-pill]");
 
