@@ -45,7 +45,7 @@ test: check
 
 # What needs a database, on PostgreSQL.
 postgres: .venv/installed-dev servers
-	$(BIN)/python -m tests.on_postgres -n $(WORKERS) -m "django_db and not faults" --ignore tests/e2e --ignore tests/static
+	$(BIN)/python -m pytest -n $(WORKERS) --postgres -m "not faults" --ignore tests/e2e --ignore tests/static
 
 # The pages in a real browser, alone: Playwright leaves an event loop behind that other tests would meet.
 browser: .venv/installed-dev servers

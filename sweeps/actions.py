@@ -116,6 +116,7 @@ def spec_of(sweep: Sweep) -> SweepSpec:
 def retry_failed(sweep: Sweep) -> int:
     """New work for the trials that failed or were cancelled; refusals are answers and stay. Returns how many."""
     with transaction.atomic():
+        lifecycle.hold(sweep)
         trials = list(sweep.trials.retryable().select_related("compilation", "compilation__conversion"))
         if not trials:
             return 0
@@ -157,7 +158,7 @@ def freed_by(sweep: Sweep) -> Freed:
 def delete_sweep(sweep: Sweep) -> Freed:
     """Its files go with it; those that were kept a moment ago go with the reconciler's next round."""
     with transaction.atomic():
-        Sweep.objects.select_for_update().get(pk=sweep.pk)
+        lifecycle.hold(sweep)
         freed = freed_by(sweep)
         if freed.blocked_by:
             return freed

@@ -68,7 +68,8 @@ def _attach(model: type[Row], team: Team, wanted: Sequence[Row]) -> dict[str, Ro
         missing = [row for row in wanted if row.key not in found]
         if not missing:
             return found
-        model._default_manager.bulk_create(missing, ignore_conflicts=True)
+        # In one order, whoever asks: two that insert the same keys crosswise would wait for each other for ever.
+        model._default_manager.bulk_create(sorted(missing, key=lambda row: row.key), ignore_conflicts=True)
     raise RuntimeError(f"{model.__name__} rows for {len(missing)} keys were ended as fast as they were made.")
 
 

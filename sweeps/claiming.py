@@ -64,7 +64,10 @@ def _claim_under_limits(row: SharedWork, worker: str) -> Lease | None:
     with transaction.atomic():
         wanting = _wanting(row).values("sweep_id")
         locked = list(
-            Sweep.objects.select_for_update().filter(pk__in=wanting).order_by("pk").values_list("pk", flat=True)
+            Sweep.objects.select_for_update(no_key=True)
+            .filter(pk__in=wanting)
+            .order_by("pk")
+            .values_list("pk", flat=True)
         )
         if not set(locked) - set(_sweeps_at_their_limit()):
             return None

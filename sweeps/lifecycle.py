@@ -1,8 +1,14 @@
-"""Every change of state of sweeps and of the work they share, each one transaction that announces itself."""
+"""Every change of state of sweeps and of the work they share, each one transaction that announces itself.
+
+Rows are locked in one order, or two transactions would wait for each other for ever: sweeps, then conversions, then
+compilations, each by id.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.db import transaction
@@ -22,6 +28,20 @@ KILLED = (
     "tried again. Retry it, with fewer compiles at once if memory is short."
 )
 CONVERSION_CANCELLED = "The conversion that it stands on was cancelled."
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def _changing(model: type[LeasedWork], pk: int) -> Iterator[None]:
+    """A transaction that holds the sweeps which a piece of work belongs to."""
+    with transaction.atomic():
+        if model in (Conversion, Compilation):
+            _lock(_sweeps_of(model, pk).values("pk"))
+        yield
+
+
+def _lock(sweeps: Any) -> None:
+    list(Sweep.objects.select_for_update(no_key=True).filter(pk__in=sweeps).order_by("pk").values_list("pk"))
 
 
 def settle(lease: Lease, state: WorkState, **fields: Any) -> bool:
@@ -29,7 +49,7 @@ def settle(lease: Lease, state: WorkState, **fields: Any) -> bool:
 
     What was cancelled while it ran is cancelled, whatever it came to.
     """
-    with transaction.atomic():
+    with _changing(lease.model, lease.pk):
         if state != WorkState.CANCELLED and leases.cancel_requested(lease):
             state, fields = WorkState.CANCELLED, {"reason": CANCELLED}
         if not leases.settle(lease, state, **fields):
@@ -40,7 +60,7 @@ def settle(lease: Lease, state: WorkState, **fields: Any) -> bool:
 
 def crashed(lease: Lease, sentence: str, **fields: Any) -> bool:
     """The child died of itself: three times, and the row is failed."""
-    with transaction.atomic():
+    with _changing(lease.model, lease.pk):
         lease.held.update(crashes=F("crashes") + 1)
         row = lease.held.first()
         if row is None:
@@ -53,7 +73,7 @@ def crashed(lease: Lease, sentence: str, **fields: Any) -> bool:
 
 def killed_from_outside(lease: Lease) -> bool:
     """The child was killed by somebody else, which is no fault of the work: it is tried again."""
-    with transaction.atomic():
+    with _changing(lease.model, lease.pk):
         row = lease.held.first()
         if row is not None and row.attempts >= MOST_ATTEMPTS:
             return settle(lease, WorkState.FAILED, reason=KILLED.format(attempts=row.attempts))
@@ -62,7 +82,7 @@ def killed_from_outside(lease: Lease) -> bool:
 
 def hand_back(lease: Lease) -> bool:
     """The worker stops: somebody else goes on, and the attempt does not count."""
-    with transaction.atomic():
+    with _changing(lease.model, lease.pk):
         lease.held.update(attempts=F("attempts") - 1)
         return _again(lease)
 
@@ -87,6 +107,7 @@ def started(lease: Lease) -> None:
 def cancel_sweep(sweep: Sweep) -> None:
     """Its live trials end; work that nobody else wants ends with them."""
     with transaction.atomic():
+        _lock([sweep.pk])
         now = timezone.now()
         Sweep.objects.filter(pk=sweep.pk, cancelled_at=None, finished_at=None).update(cancelled_at=now)
         _cancel_trials(sweep.trials.live(), now)
@@ -96,6 +117,7 @@ def cancel_sweep(sweep: Sweep) -> None:
 
 def cancel_trial(trial: Trial) -> None:
     with transaction.atomic():
+        _lock([trial.sweep_id])
         _cancel_trials(Trial.objects.live().filter(pk=trial.pk), timezone.now())
         finish_where_over([trial.sweep_id])
         _tell_sweeps([trial.sweep.public_id])
@@ -104,12 +126,12 @@ def cancel_trial(trial: Trial) -> None:
 def _cancel_trials(trials: Any, now: Any) -> None:
     found = list(trials.values_list("pk", "compilation_id", "compilation__conversion_id"))
     Trial.objects.filter(pk__in=[pk for pk, _, _ in found]).update(cancelled_at=now)
-    cancel_unwanted(Compilation, {compilation for _, compilation, _ in found})
     cancel_unwanted(Conversion, {conversion for _, _, conversion in found if conversion})
+    cancel_unwanted(Compilation, {compilation for _, compilation, _ in found})
 
 
 def cancel_unwanted(model: type[SharedWork], keys: Iterable[int]) -> None:
-    """Under the rows' locks, in id order: a trial that attaches itself takes the same lock."""
+    """Inside a transaction, under the rows' locks: a trial that attaches itself takes the same lock."""
     rows = model._default_manager.select_for_update(of=("self",)).filter(pk__in=keys, state__in=LIVE).order_by("pk")
     list(rows.values_list("pk"))
     unwanted = rows.filter(~Exists(_wanting(model)))
@@ -145,6 +167,11 @@ def set_priority(sweep: Sweep, priority: int) -> None:
     with transaction.atomic():
         Sweep.objects.filter(pk=sweep.pk).update(priority=priority)
         _tell_sweeps([sweep.public_id])
+
+
+def hold(sweep: Sweep) -> None:
+    """Inside a transaction that changes more of the sweep than its own row."""
+    _lock([sweep.pk])
 
 
 def launched(sweep: Sweep) -> None:
@@ -194,9 +221,18 @@ def finish_where_over(sweeps: Iterable[int]) -> None:
     """
     live = Trial.objects.live().filter(sweep=OuterRef("pk"))
     for sweep in Sweep.objects.filter(~Exists(live), pk__in=list(sweeps), finished_at=None):
-        headline = headline_of(sweep)
+        headline = _headline(sweep)
         Sweep.objects.filter(pk=sweep.pk, finished_at=None).update(finished_at=timezone.now(), headline=headline)
         _tell_sweeps([sweep.public_id])
+
+
+def _headline(sweep: Sweep) -> str:
+    """No result is lost because nothing can be said of it in one line."""
+    try:
+        return headline_of(sweep)
+    except ValueError:
+        log.exception("%s has no headline", sweep)
+        return ""
 
 
 def _sweeps_of(model: type[LeasedWork], pk: int) -> Any:
@@ -224,9 +260,21 @@ def reconcile() -> None:
     for model in (Conversion, Compilation, Inspection):
         for row in leases.expired(model).order_by("pk"):
             _rescue(row)
-    cancel_unwanted(Compilation, _unwanted_compilations())
+    _end_what_is_cancelled()
+    with transaction.atomic():
+        cancel_unwanted(Compilation, _unwanted_compilations())
     overdue = Sweep.objects.unfinished().filter(~Exists(Trial.objects.live().filter(sweep=OuterRef("pk"))))
     finish_where_over(overdue.values_list("pk", flat=True))
+
+
+def _end_what_is_cancelled() -> None:
+    """Work that came back into the queue at the moment in which it was cancelled."""
+    for model in (Conversion, Compilation):
+        for row in model.objects.filter(state=WorkState.QUEUED, cancel_requested_at__isnull=False).order_by("pk"):
+            with _changing(model, row.pk):
+                queued = model.objects.filter(pk=row.pk, fence=row.fence, state=WorkState.QUEUED)
+                if queued.update(state=WorkState.CANCELLED, finished_at=timezone.now(), reason=CANCELLED):
+                    _follow_up(model, row.pk)
 
 
 def _unwanted_compilations() -> list[int]:
@@ -235,7 +283,7 @@ def _unwanted_compilations() -> list[int]:
 
 
 def _rescue(row: LeasedWork) -> None:
-    with transaction.atomic():
+    with _changing(type(row), row.pk):
         if row.cancel_requested_at:
             rescued = leases.rescue(row, WorkState.CANCELLED, reason=CANCELLED)
         elif _takes_workers_with_it(row):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres import running_postgres
+from tests.postgres import end_connections, running_postgres
 
 DATA = Path(__file__).parent / "data"
 
@@ -51,6 +51,14 @@ def django_db_modify_db_settings(database_url: str) -> None:
         settings.DATABASES = {"default": dict(dj_database_url.parse(database_url))}
         connections.settings = connections.configure_settings(settings.DATABASES)
         del connections["default"]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, database_url: str) -> Iterator[None]:
+    """PostgreSQL drops no database that a thread of some test is still connected to."""
+    yield
+    if database_url:
+        end_connections(database_url)
 
 
 @pytest.fixture(scope="session", autouse=True)

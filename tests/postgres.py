@@ -105,3 +105,8 @@ def fresh_database(url: str) -> dict[str, str]:
     with psycopg.connect(url.replace("postgres://", "postgresql://", 1), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return {"DATABASE_URL": urlunsplit(urlsplit(url)._replace(path=f"/{name}"))}
+
+
+def end_connections(url: str) -> None:
+    with psycopg.connect(url.replace("postgres://", "postgresql://", 1), autocommit=True) as connection:
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
