@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from devices.targets import Target, all_socs, find_target
+from devices.targets import all_socs, find_target
 from sweeps.toolchain.base import Cancelled
 from sweeps.toolchain.convert import (
     SourceDescription,
@@ -48,7 +48,7 @@ def describe(files: Sequence[tuple[str, Path]], limits: Limits, cancelled: Cance
         except SourceRejected as error:
             return _of_refused(*files[main], error.message, limits, cancelled)
         if contents[main].kind is SourceKind.DLC:
-            return _of_dlc(*files[main])
+            return _of_dlc(*files[main], limits, cancelled)
         return _of_onnx(files[main][0], model, limits, cancelled)
 
 
@@ -70,29 +70,25 @@ def _of_refused(name: str, path: Path, sentence: str, limits: Limits, cancelled:
     return _json(name, described, path.stat().st_size, sha256_of(path)) | {"problem": sentence}
 
 
-def _of_dlc(name: str, path: Path) -> Json:
+def _of_dlc(name: str, path: Path, limits: Limits, cancelled: Cancelled | None) -> Json:
     facts = _json(name, SourceDescription(SourceKind.DLC), path.stat().st_size, sha256_of(path))
     try:
-        graphs = _dlc_graphs(path)
+        graphs = _dlc_graphs(path, limits, cancelled)
     except ModelRejected as error:
         return facts | {"problem": error.message}
     problem = None if graphs else f"{name} has no graph in it, so there is nothing to compile; convert the model again."
     return facts | {"graphs": graphs, "precision": _precision_of(graphs), "problem": problem}
 
 
-def _dlc_graphs(path: Path) -> list[Json]:
+def _dlc_graphs(path: Path, limits: Limits, cancelled: Cancelled | None) -> list[Json]:
     refusal: ModelRejected | None = None
     for name in READING_TARGETS:
         try:
-            return _graphs_for(path, find_target(name))
+            with BundledToolchain().open(path, find_target(name), limits=limits, cancelled=cancelled) as session:
+                return [_qnn_graph(graph["info"]) for graph in session.graphs]
         except ModelRejected as error:
             refusal = refusal or error
     raise refusal or AssertionError("there is no target to read a DLC for")
-
-
-def _graphs_for(path: Path, target: Target) -> list[Json]:
-    with BundledToolchain().open(path, target) as session:
-        return [_qnn_graph(graph["info"]) for graph in session.graphs]
 
 
 def _of_context_binary(name: str, path: Path, described: SourceDescription) -> Json:

@@ -70,7 +70,9 @@ class Compiler:
         self._open = None
         self._closing.close()
         target = find_target(row.soc_model, num_cores=row.num_cores)
-        session = self._closing.enter_context(toolchain().open(server_store().path(sha256), target))
+        model = server_store().path(sha256)
+        opened = toolchain().open(model, target, limits=limits_of(row), cancelled=self._keeper.is_over)
+        session = self._closing.enter_context(opened)
         self._open = (wanted, session)
         return session
 

@@ -152,7 +152,11 @@ class Toolchain(Protocol):
     @property
     def identity(self) -> ToolchainIdentity: ...
 
-    def open(self, model: Path, target: Target) -> Session: ...
+    def open(
+        self, model: Path, target: Target, *, limits: Limits | None = None, cancelled: Cancelled | None = None
+    ) -> Session:
+        """The limits and the cancel are those of reading the model."""
+        ...
 
     def read_context(self, binary: Path) -> dict[str, Any]:
         """The binary's info in the JSON shape of `qnn-context-binary-utility`, version 3."""

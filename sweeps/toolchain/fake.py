@@ -38,7 +38,9 @@ class FakeToolchain:
         self.ends = dict(ends or {})
         self.compiled: list[Point] = []
 
-    def open(self, model: Path, target: Target) -> FakeSession:
+    def open(
+        self, model: Path, target: Target, *, limits: Limits | None = None, cancelled: Cancelled | None = None
+    ) -> FakeSession:
         return FakeSession(self, target)
 
     def read_context(self, binary: Path) -> dict[str, Any]:

@@ -134,6 +134,7 @@ class Composition:
             self.backend = self.functions.create("backendCreate", native_log, ctypes.c_void_p())
             device = self.functions.create("deviceCreate", native_log, self._device_configs(libraries.layout))
             self.context = self.functions.create("contextCreate", self.backend, device, self._context_configs())
+        _fault("compose")
         with clock.step("compose"):
             self.graphs = self._compose(libraries, system_log)
 

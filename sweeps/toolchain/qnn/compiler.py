@@ -44,8 +44,10 @@ class BundledToolchain:
     def identity_of(self, answer: Json) -> ToolchainIdentity:
         return ToolchainIdentity(name="bundled", package_version=self.package_version, build_id=answer["build_id"])
 
-    def open(self, model: Path, target: Target) -> BundledSession:
-        return BundledSession(self, model, target)
+    def open(
+        self, model: Path, target: Target, *, limits: Limits | None = None, cancelled: Cancelled | None = None
+    ) -> BundledSession:
+        return BundledSession(self, model, target, limits, cancelled)
 
     def read_context(self, binary: Path) -> Json:
         """Raise `ModelRejected` when the file is not a context binary."""
@@ -55,11 +57,18 @@ class BundledToolchain:
         return context
 
     def ask(
-        self, entry: str, job: Json, scratch: Path, target: Target | None = None, limits: Limits | None = None
+        self,
+        entry: str,
+        job: Json,
+        scratch: Path,
+        target: Target | None = None,
+        limits: Limits | None = None,
+        cancelled: Cancelled | None = None,
     ) -> Json:
         """One job in a child; raise the error that explains anything but an answer."""
         limits = limits or Limits()
-        outcome = run_child(CHILD + entry, {"libraries": str(self.libraries), **job}, scratch=scratch, limits=limits)
+        job = {"libraries": str(self.libraries), **job}
+        outcome = run_child(CHILD + entry, job, scratch=scratch, limits=limits, cancelled=cancelled)
         return answer_of(outcome, limits, target)
 
 
@@ -86,10 +95,18 @@ def answer_of(outcome: ChildOutcome, limits: Limits, target: Target | None) -> J
 class BundledSession:
     """One DLC on one target. Compiles may run at the same time from several threads."""
 
-    def __init__(self, toolchain: BundledToolchain, model: Path, target: Target) -> None:
+    def __init__(
+        self,
+        toolchain: BundledToolchain,
+        model: Path,
+        target: Target,
+        limits: Limits | None = None,
+        cancelled: Cancelled | None = None,
+    ) -> None:
         self.toolchain = toolchain
         self.target = target
         self._model = model
+        self._reading = (limits, cancelled)
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._schedule: bool | None = None
@@ -121,7 +138,7 @@ class BundledSession:
     def _read_source(self) -> Json:
         scratch = self._scratch()
         try:
-            return self.toolchain.ask("read_source", self._job(), scratch, self.target)
+            return self.toolchain.ask("read_source", self._job(), scratch, self.target, *self._reading)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 

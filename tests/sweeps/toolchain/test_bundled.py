@@ -184,6 +184,22 @@ def test_each_bad_end_is_a_result_of_its_own(
     assert found.diagnosis.peak_memory_bytes > 40 * 2**20
 
 
+def test_a_cancel_is_heard_while_the_model_is_read(
+    toolchain: BundledToolchain, small_dlc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TUNERWEB_FAULT", "compose:hang")
+    with pytest.raises(Cancelled), toolchain.open(small_dlc, SM8650, cancelled=lambda: True):
+        pass
+
+
+def test_reading_a_model_has_the_limits_of_a_compile(
+    toolchain: BundledToolchain, small_dlc: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TUNERWEB_FAULT", "compose:hang")
+    with pytest.raises(LimitReached), toolchain.open(small_dlc, SM8650, limits=Limits(wall_s=0.5)):
+        pass
+
+
 def test_a_model_that_really_crashes_the_compiler_is_a_result(toolchain: BundledToolchain) -> None:
     """A Relu of 2**60 elements, converted from ONNX: build v2.51.0.260929181845 divides by zero."""
     with toolchain.open(DATA / "crashing.dlc", SM8650) as session, pytest.raises(ToolFailed) as caught:
