@@ -29,6 +29,8 @@ from tunerweb.work.inside import die_with_parent  # noqa: E402
 from tunerweb.work.keeper import stopping  # noqa: E402
 
 LONGEST_WAIT_FOR_BROKER_S = 1.0
+# An idle worker sends a heartbeat 15 s before this has passed.
+WORKER_TTL_S = 20
 log = logging.getLogger(__name__)
 
 
@@ -40,7 +42,8 @@ class Hint(Job):
     """Whoever can write to the broker could name any function: only those of the settings are called."""
 
     def perform(self) -> Any:
-        if self.func_name not in settings.WORK_QUEUES.values() or self.args or self.kwargs:
+        is_named = self.func_name in settings.WORK_QUEUES.values()
+        if not is_named or self.args or self.kwargs or self.instance is not None:
             raise HintRefused(f"{self.func_name!r} is not among the functions that a hint may call.")
         return super().perform()
 
@@ -100,7 +103,7 @@ def run(queue: str, name: str) -> None:
         job_class=Hint,
         job_monitoring_interval=5,
         maintenance_interval=60,
-        worker_ttl=90,
+        worker_ttl=WORKER_TTL_S,
     )
     worker.work(logging_level="WARNING")
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from tunerweb.work.scratch import PREFIX, scratch_root
+from tunerweb.work.scratch import NEW, PREFIX, scratch_root
 
 
 def test_a_scratch_folder_is_gone_at_the_end(tmp_path: Path) -> None:
@@ -32,3 +34,13 @@ def test_the_folder_of_a_killed_process_goes_when_the_next_one_starts(tmp_path: 
     assert [path.name.startswith(PREFIX) for path in tmp_path.iterdir()] == [True]
     with scratch_root(tmp_path) as root:
         assert list(tmp_path.iterdir()) == [root]
+
+
+def test_a_root_whose_process_died_before_it_had_a_name_goes_too(tmp_path: Path) -> None:
+    old, young = (tmp_path / f"{NEW}{PREFIX}{name}" for name in ("old", "young"))
+    for root in (old, young):
+        root.mkdir()
+    an_hour_ago = time.time() - 3600
+    os.utime(old, (an_hour_ago, an_hour_ago))
+    with scratch_root(tmp_path):
+        assert (old.exists(), young.exists()) == (False, True)
