@@ -33,11 +33,11 @@ from sweeps.models.sources import SourceFile  # noqa: E402
 from sweeps.planning import SweepSpec  # noqa: E402
 from tests.conftest import DATA  # noqa: E402
 from tests.people import someone  # noqa: E402
+from tunerweb.work import scratch  # noqa: E402
 from tunerweb.work.artifacts import drop_unreferenced, keep, server_store  # noqa: E402
 from tunerweb.work.child import Limits  # noqa: E402
 from tunerweb.work.leases import LIVE, REUSABLE, WorkState  # noqa: E402
 from tunerweb.work.models import Artifact  # noqa: E402
-from tunerweb.work.scratch import PREFIX, remove_abandoned  # noqa: E402
 from tunerweb.work.store import sha256_of  # noqa: E402
 
 STEP_S = 0.02
@@ -209,8 +209,9 @@ def _faults_of_binary(row: Compilation) -> list[str]:
 def leftovers() -> list[str]:
     """What lies around once nobody works, after the tidying that the reconciler does now and then was done now."""
     drop_unreferenced(timedelta(0))
-    remove_abandoned(settings.ENVIRONMENT.scratch)
-    broken = [f"{path} was left" for path in settings.ENVIRONMENT.scratch.glob(f"*{PREFIX}*")]
+    scratch.UNNAMED_S = 0.0
+    scratch.remove_abandoned(settings.ENVIRONMENT.scratch)
+    broken = [f"{path} was left" for path in settings.ENVIRONMENT.scratch.iterdir()]
     store = server_store()
     broken += [f"{path} was left" for path in (store.root / "incoming").glob("*")]
     broken += [f"{sha256} is torn" for sha256 in store.hashes() if sha256_of(store.path(sha256)) != sha256]

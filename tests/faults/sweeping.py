@@ -11,8 +11,8 @@ from typing import Any
 
 from tests.server import Process, Server
 
-P_VALUES = "0-3"
-LONGEST_WAIT_S = 0.8
+P_VALUES = "0-2"
+LONGEST_WAIT_S = 0.6
 
 
 class RunningSweep:
