@@ -6,15 +6,17 @@ then first come.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-from django.db import transaction
-from django.db.models import Case, Count, IntegerField, Max, Q, QuerySet, Value, When
+from django.db import connection, transaction
+from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, Value, When
 
 from sweeps.models import Compilation, Inspection, Sweep, Trial, TrialKind
 from sweeps.models.work import SharedWork
 from sweeps.tuner.running import available_memory_bytes
-from tunerweb.work import leases
+from tunerweb.work import events, leases
 from tunerweb.work.leases import Lease, WorkState
 
 STARTABLE = (WorkState.QUEUED, WorkState.DONE)
@@ -23,7 +25,7 @@ MOST_TRIES = 20
 
 
 def is_compile_waiting() -> bool:
-    return _next_trial() is not None
+    return _next_compilation() is not None
 
 
 def is_inspection_waiting() -> bool:
@@ -37,7 +39,6 @@ def claim_compile(worker: str) -> tuple[SharedWork, Lease] | None:
         if row is None:
             return None
         if lease := _claim_under_limits(row, worker):
-            row.refresh_from_db()
             return row, lease
     return None
 
@@ -50,10 +51,9 @@ def claim_inspection(worker: str) -> tuple[Inspection, Lease] | None:
 
 
 def _next_work() -> SharedWork | None:
-    trial = _next_trial()
-    if trial is None:
+    compilation = _next_compilation()
+    if compilation is None:
         return None
-    compilation: Compilation = trial.compilation
     if compilation.conversion and compilation.conversion.state == WorkState.QUEUED:
         return compilation.conversion
     return compilation if _fits_in_memory(compilation) else None
@@ -62,16 +62,13 @@ def _next_work() -> SharedWork | None:
 def _claim_under_limits(row: SharedWork, worker: str) -> Lease | None:
     """The sweeps that want the row are locked, so that two workers cannot both take the last free place of one."""
     with transaction.atomic():
-        wanting = _wanting(row).values("sweep_id")
-        locked = list(
-            Sweep.objects.select_for_update(no_key=True)
-            .filter(pk__in=wanting)
-            .order_by("pk")
-            .values_list("pk", flat=True)
-        )
-        if not set(locked) - set(_sweeps_at_their_limit()):
+        wanting = Sweep.objects.select_for_update(no_key=True).filter(pk__in=_wanting(row).values("sweep_id"))
+        locked = dict(wanting.order_by("pk").values_list("pk", "public_id"))
+        if not locked.keys() - set(_column(_sweeps_at_their_limit)):
             return None
-        return leases.claim(row, worker)
+        if lease := leases.claim(row, worker):
+            events.announce(*map(events.sweep_group, locked.values()), events.OVERVIEW)
+        return lease
 
 
 def _wanting(row: SharedWork) -> QuerySet[Any]:
@@ -79,13 +76,31 @@ def _wanting(row: SharedWork) -> QuerySet[Any]:
     return Trial.objects.filter(wanted, cancelled_at=None, sweep__paused_at=None)
 
 
-def _next_trial() -> Any:
-    waiting = _waiting()
-    teams = list(waiting.order_by().values_list("team_id", flat=True).distinct())
+def _next_compilation() -> Compilation | None:
+    teams = _column(_waiting_teams)
     if len(teams) > 1:
-        waiting = waiting.filter(team_id=_team_whose_turn_it_is(teams))
-    loaded = waiting.select_related("compilation", "compilation__conversion")
-    return loaded.order_by("-sweep__priority", _first_of_all(), "sweep_id", "position").first()
+        first = list(_in_order(_waiting().filter(team_id=_team_whose_turn_it_is(teams))))
+    else:
+        first = _column(_first_waiting)
+    found: Compilation | None = (
+        Compilation.objects.filter(pk__in=first).select_related("conversion", "team", "source_model").first()
+    )
+    return found
+
+
+def _column(query: Callable[[], QuerySet[Any]]) -> list[int]:
+    """What a query without arguments gives. Django takes longer to write such a query than the database to answer it,
+    and these are asked for each compile: each is written once.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(*_written(query, connection.vendor))
+        return [row[0] for row in cursor.fetchall()]
+
+
+@cache
+def _written(query: Callable[[], QuerySet[Any]], vendor: str) -> tuple[str, tuple[Any, ...]]:
+    sql, params = query().query.sql_with_params()
+    return sql, params
 
 
 def _waiting() -> QuerySet[Any]:
@@ -99,14 +114,24 @@ def _waiting() -> QuerySet[Any]:
     ).exclude(sweep_id__in=_sweeps_at_their_limit())
 
 
-def _sweeps_at_their_limit() -> list[int]:
-    running = (
-        Trial.objects.filter(cancelled_at=None, compilation__state=WorkState.RUNNING)
-        .order_by()
-        .values("sweep_id", "sweep__parallel_compiles")
-        .annotate(running=Count("compilation_id", distinct=True))
-    )
-    return [row["sweep_id"] for row in running if row["running"] >= row["sweep__parallel_compiles"]]
+def _waiting_teams() -> QuerySet[Any]:
+    return _waiting().order_by().values_list("team_id", flat=True).distinct()
+
+
+def _first_waiting() -> QuerySet[Any]:
+    return _in_order(_waiting())
+
+
+def _in_order(waiting: QuerySet[Any]) -> QuerySet[Any]:
+    ordered = waiting.order_by("-sweep__priority", _first_of_all(), "sweep_id", "position")
+    return ordered.values_list("compilation_id", flat=True)[:1]
+
+
+def _sweeps_at_their_limit() -> QuerySet[Any]:
+    running = Trial.objects.filter(cancelled_at=None, compilation__state=WorkState.RUNNING).order_by()
+    counted = running.values("sweep_id").annotate(running=Count("compilation_id", distinct=True))
+    at_limit: QuerySet[Any] = counted.filter(running__gte=F("sweep__parallel_compiles"))
+    return at_limit.values_list("sweep_id", flat=True)
 
 
 def _team_whose_turn_it_is(teams: list[int]) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
@@ -19,9 +19,8 @@ from sweeps.headlines import headline_of
 from sweeps.models import Compilation, Conversion, Inspection, Sweep, Trial
 from sweeps.models.work import SharedWork
 from tunerweb.work import events, hints, leases
-from tunerweb.work.leases import LIVE, MOST_CRASHES, MOST_WORKERS_TAKEN, Lease, LeasedWork, WorkState
+from tunerweb.work.leases import CANCELLED, LIVE, MOST_CRASHES, MOST_WORKERS_TAKEN, Lease, LeasedWork, WorkState
 
-CANCELLED = "It was cancelled."
 MOST_ATTEMPTS = 30
 KILLED = (
     "It was killed from outside in {attempts} attempts, by a person or by the system when memory ran out, and is not "
@@ -41,17 +40,15 @@ def _changing(model: type[LeasedWork], pk: int) -> Iterator[None]:
 
 
 def _lock(sweeps: Any) -> None:
+    """Where transactions take the whole database, there is nothing to lock."""
+    if not connection.features.has_select_for_update:
+        return
     list(Sweep.objects.select_for_update(no_key=True).filter(pk__in=sweeps).order_by("pk").values_list("pk"))
 
 
 def settle(lease: Lease, state: WorkState, **fields: Any) -> bool:
-    """The end of a piece of work. False: the lease was lost meanwhile, and the result counts for nothing.
-
-    What was cancelled while it ran is cancelled, whatever it came to.
-    """
+    """The end of a piece of work. False: the lease was lost meanwhile, and the result counts for nothing."""
     with _changing(lease.model, lease.pk):
-        if state != WorkState.CANCELLED and leases.cancel_requested(lease):
-            state, fields = WorkState.CANCELLED, {"reason": CANCELLED}
         if not leases.settle(lease, state, **fields):
             return False
         _follow_up(lease.model, lease.pk)
@@ -94,11 +91,6 @@ def _again(lease: Lease) -> bool:
     _announce(lease.model, lease.pk)
     _hint(lease.model.queue)
     return done
-
-
-def started(lease: Lease) -> None:
-    with transaction.atomic():
-        _announce(lease.model, lease.pk)
 
 
 # What people ask for
@@ -195,8 +187,9 @@ def _follow_up(model: type[LeasedWork], pk: int) -> None:
     if model is Conversion:
         _end_compilations(Conversion.objects.get(pk=pk))
     if model in (Conversion, Compilation):
-        finish_where_over(_sweeps_of(model, pk).values_list("pk", flat=True))
-    _announce(model, pk)
+        sweeps = dict(_sweeps_of(model, pk).values_list("pk", "public_id"))
+        finish_where_over(sweeps)
+        _tell_sweeps(sweeps.values())
 
 
 def _end_compilations(conversion: Conversion) -> None:

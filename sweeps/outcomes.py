@@ -11,8 +11,8 @@ from sweeps.ranking import TrialOutcome
 from sweeps.toolchain.base import CompileResult, Point
 from sweeps.toolchain.errors import Diagnosis, FailureKind, ToolchainError
 from tunerweb.work.artifacts import server_store
+from tunerweb.work.leases import CANCELLED
 
-CANCELLED = "It was cancelled."
 NOT_YET = "It has not been compiled yet."
 
 

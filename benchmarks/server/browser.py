@@ -28,7 +28,10 @@ document.addEventListener('DOMContentLoaded', () => {
   new MutationObserver(look).observe(document.body, {subtree: true, childList: true, characterData: true});
 });
 """
-FIRST_PAINT = "performance.getEntriesByType('paint').find(entry => entry.name === 'first-contentful-paint')?.startTime"
+FIRST_PAINT = """() => new Promise(found => new PerformanceObserver(list => {
+  const paint = list.getEntriesByName('first-contentful-paint')[0];
+  if (paint) found(paint.startTime);
+}).observe({type: 'paint', buffered: true}))"""
 
 
 @contextlib.contextmanager
@@ -85,5 +88,4 @@ def _ms(moment: datetime) -> float:
 
 def first_paint_ms(page: Page, url: str) -> float:
     page.goto(url, wait_until="load")
-    paint = page.evaluate(FIRST_PAINT)
-    return float(paint) if paint is not None else float("nan")
+    return float(page.evaluate(FIRST_PAINT))

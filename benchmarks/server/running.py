@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 import subprocess
@@ -54,6 +55,7 @@ def set_up_django(data: Path) -> None:
     import django
 
     django.setup()
+    logging.getLogger("httpx").setLevel(logging.WARNING)
 
 
 def _below(pid: int) -> list[int]:

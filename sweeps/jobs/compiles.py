@@ -14,6 +14,7 @@ from sweeps.jobs.endings import settle_error, through_outage
 from sweeps.jobs.limits import limits_of
 from sweeps.jobs.toolchains import row_of, toolchain
 from sweeps.models import Compilation, Toolchain
+from sweeps.planning import graph_names_of
 from sweeps.toolchain.base import CompileResult, Point, Session
 from sweeps.toolchain.errors import ConfigRejected, ToolchainError, ToolFailed
 from tunerweb.work.artifacts import keep, server_store
@@ -32,7 +33,7 @@ class Compiler:
     def __init__(self, folder: Path, keeper: Keeper) -> None:
         self._keeper = keeper
         self._folder = folder
-        self._open: tuple[tuple[str, int, int], Session] | None = None
+        self._open: tuple[tuple[int, int | None, int, int], Session] | None = None
         self._closing = ExitStack()
         self._toolchain: Toolchain | None = None
 
@@ -63,15 +64,19 @@ class Compiler:
 
     def _session(self, row: Compilation) -> Session:
         """The open one, when it is of this model on this target."""
-        sha256 = _dlc_sha256(row)
-        wanted = (sha256, row.soc_model, row.num_cores)
+        wanted = (row.source_model_id, row.conversion_id, row.soc_model, row.num_cores)
         if self._open and self._open[0] == wanted:
             return self._open[1]
         self._open = None
         self._closing.close()
         target = find_target(row.soc_model, num_cores=row.num_cores)
-        model = server_store().path(sha256)
-        opened = toolchain().open(model, target, limits=limits_of(row), cancelled=self._keeper.is_over)
+        opened = toolchain().open(
+            server_store().path(_dlc_sha256(row)),
+            target,
+            graph_names=None if row.conversion_id else graph_names_of(row.source_model),
+            limits=limits_of(row),
+            cancelled=self._keeper.is_over,
+        )
         session = self._closing.enter_context(opened)
         self._open = (wanted, session)
         return session

@@ -13,7 +13,7 @@ from sweeps.models.work import SharedWork
 from sweeps.toolchain.errors import ConfigRejected, Diagnosis, FailureKind, ModelRejected, ToolchainError
 from tunerweb.work.artifacts import keep
 from tunerweb.work.keeper import stopping
-from tunerweb.work.leases import Lease, WorkState
+from tunerweb.work.leases import CANCELLED, Lease, WorkState
 
 OUTAGE_S = 60.0
 OUTAGE_STEP_S = 0.5
@@ -55,7 +55,7 @@ def _ended_early(lease: Lease) -> None:
     if stopping.is_set():
         lifecycle.hand_back(lease)
     else:
-        lifecycle.settle(lease, WorkState.CANCELLED, reason=lifecycle.CANCELLED)
+        lifecycle.settle(lease, WorkState.CANCELLED, reason=CANCELLED)
 
 
 def _fields(row: SharedWork, error: ToolchainError) -> dict[str, Any]:

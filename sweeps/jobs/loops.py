@@ -81,7 +81,6 @@ def _do(row: Work, lease: Lease, work: Callable[[Work, Lease], None], keeper: Ke
 
     Only the database's are not: without it nothing can be said, the lease runs out, and the work is done again.
     """
-    lifecycle.started(lease)
     try:
         with keeper.keeping(lease):
             work(row, lease)

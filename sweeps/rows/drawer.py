@@ -15,9 +15,10 @@ from sweeps.models import Compilation, Sweep, Trial, TrialState
 from sweeps.outcomes import outcome_of
 from sweeps.ranking import TrialOutcome, granted_differences
 from sweeps.rows.charts import KINDS
-from sweeps.rows.trials import CANCELLED, label_of
+from sweeps.rows.trials import label_of
 from sweeps.toolchain.base import GraphResult
 from tunerweb.work.artifacts import server_store
+from tunerweb.work.leases import CANCELLED
 from tunerweb.work.store import StoreDamaged
 
 MOST_SHARING = 10

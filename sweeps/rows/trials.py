@@ -15,7 +15,7 @@ from sweeps.models.work import SharedWork
 from sweeps.querysets import TrialQuerySet
 from sweeps.ranking import Metric, percent_difference
 from sweeps.rows.facts import NOTHING_KNOWN, Facts, facts_of
-from tunerweb.work.leases import WorkState
+from tunerweb.work.leases import CANCELLED, WorkState
 
 PAGE_SIZE = 100
 COLUMNS = {
@@ -30,7 +30,6 @@ LONG_TEXTS = (
     "compilation__error",
     "compilation__conversion__error",
 )
-CANCELLED = "It was cancelled."
 
 
 @dataclass(frozen=True, slots=True)

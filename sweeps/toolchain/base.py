@@ -153,9 +153,15 @@ class Toolchain(Protocol):
     def identity(self) -> ToolchainIdentity: ...
 
     def open(
-        self, model: Path, target: Target, *, limits: Limits | None = None, cancelled: Cancelled | None = None
+        self,
+        model: Path,
+        target: Target,
+        *,
+        graph_names: tuple[str, ...] | None = None,
+        limits: Limits | None = None,
+        cancelled: Cancelled | None = None,
     ) -> Session:
-        """The limits and the cancel are those of reading the model."""
+        """The limits and the cancel are those of reading the model, which need not be read for known graph names."""
         ...
 
     def read_context(self, binary: Path) -> dict[str, Any]:

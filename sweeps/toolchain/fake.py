@@ -39,7 +39,13 @@ class FakeToolchain:
         self.compiled: list[Point] = []
 
     def open(
-        self, model: Path, target: Target, *, limits: Limits | None = None, cancelled: Cancelled | None = None
+        self,
+        model: Path,
+        target: Target,
+        *,
+        graph_names: tuple[str, ...] | None = None,
+        limits: Limits | None = None,
+        cancelled: Cancelled | None = None,
     ) -> FakeSession:
         return FakeSession(self, target)
 

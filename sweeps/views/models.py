@@ -95,14 +95,16 @@ def model_download(request: SignedInRequest, public_id: str) -> HttpResponseBase
 
 def _model_context(row: SourceModel, form: ModelAboutForm | None = None) -> dict[str, Any]:
     tags, freed = [tag.name for tag in row.tags.all()], freed_by_model(row)
-    sweeps = row.sweeps.with_counts().select_related("owner").order_by("-created_at", "-pk")
+    latest = list(row.sweeps.order_by("-created_at", "-pk").values_list("pk", flat=True)[:MOST_SWEEPS])
+    # Counted for those alone: sorting would count for all of them first.
+    sweeps = row.sweeps.filter(pk__in=latest).with_counts().select_related("owner").order_by("-created_at", "-pk")
     about = ModelAboutForm(initial={"name": row.name, "tags": ", ".join(tags), "notes": row.notes})
     return {
         "model": row,
         "tags": tags,
         "facts": shown_description({"size_bytes": row.size_bytes} | row.description),
         "files": row.files.select_related("artifact"),
-        "sweeps": sweeps[:MOST_SWEEPS],
+        "sweeps": sweeps,
         "sweep_count": row.sweeps.count(),
         "freed": freed,
         "delete_question": DELETE_QUESTION.format(size=bytes_text(freed.size_bytes)),

@@ -37,11 +37,11 @@ def stored_toolchain() -> Toolchain:
     return row
 
 
-def stored_model(owner: User, name: str = "sample_detector") -> SourceModel:
+def stored_model(owner: User, name: str = "sample_detector", sha256: str = "5a" * 32) -> SourceModel:
     graphs = [{"name": graph["graph_name"]} for graph in sample()["points"][0]["result"]["graphs"]]
     row, _ = SourceModel.objects.get_or_create(
         team=owner.team,
-        sha256="5a" * 32,
+        sha256=sha256,
         defaults={
             "owner": owner,
             "name": name,
@@ -62,8 +62,8 @@ def stored_config(owner: User, name: str = "default 8 MB") -> ConfigVersion:
     )
 
 
-def stored_sweep(owner: User, **fields: Any) -> Sweep:
-    """Finished: P=0, the config as given and every P value of the record."""
+def stored_sweep(owner: User, most_trials: int | None = None, **fields: Any) -> Sweep:
+    """Finished: P=0, the config as given and every P value of the record, or the first of them."""
     now = timezone.now()
     sweep = Sweep.objects.create(
         **{
@@ -81,7 +81,7 @@ def stored_sweep(owner: User, **fields: Any) -> Sweep:
             **fields,
         }
     )
-    _add_trials(sweep)
+    _add_trials(sweep, most_trials)
     Sweep.objects.filter(pk=sweep.pk).update(headline=headline_of(sweep))
     sweep.refresh_from_db()
     return sweep
@@ -109,8 +109,8 @@ def reopened(sweep: Sweep, *queued: str) -> Sweep:
     return sweep
 
 
-def _add_trials(sweep: Sweep) -> None:
-    points = {_key(sweep, row["point"]): row for row in sample()["points"]}
+def _add_trials(sweep: Sweep, most: int | None) -> None:
+    points = {_key(sweep, row["point"]): row for row in sample()["points"][:most]}
     known = {row.key: row for row in Compilation.objects.filter(team=sweep.team, key__in=points, state=WorkState.DONE)}
     new = {key: row for key, row in points.items() if key not in known}
     files = _kept(sweep.team, [content for key, row in new.items() for content in (_binary(key), _log(row))])

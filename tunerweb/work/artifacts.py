@@ -43,10 +43,10 @@ def keep(team: Team, source: bytes | Path) -> Artifact:
 
 def known_to(team: Team, stored: Stored) -> Artifact:
     """The team's row of a file in the store; kept anew if the team knows it already."""
-    known = Artifact.objects.filter(team=team, sha256=stored.sha256)
-    if known.update(kept_at=timezone.now()):
-        return known.get()
-    row, _ = Artifact.objects.get_or_create(team=team, sha256=stored.sha256, defaults={"size_bytes": stored.size_bytes})
+    made = Artifact(team=team, sha256=stored.sha256, size_bytes=stored.size_bytes)
+    [row] = Artifact.objects.bulk_create(
+        [made], update_conflicts=True, unique_fields=["team", "sha256"], update_fields=["kept_at"]
+    )
     return row
 
 

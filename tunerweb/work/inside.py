@@ -21,6 +21,7 @@ RESULT_FILE = "result.json"
 PHASE_FILE = "phase.txt"
 PARENT_GONE = 113
 DISK_FULL = 114
+POLITENESS = 5
 
 
 def die_with_parent(parent_pid: int) -> None:
@@ -34,6 +35,8 @@ def apply_limits(cpu_s: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     # The hard limit comes later, so that the first signal is SIGXCPU and the cause can be told.
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 2))
+    # Whoever looks at a page or hands out work waits for milliseconds, a native job takes seconds.
+    os.nice(POLITENESS)
     with open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
 

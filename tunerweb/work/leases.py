@@ -29,6 +29,7 @@ class WorkState(models.TextChoices):
 
 LIVE = (WorkState.QUEUED, WorkState.RUNNING)
 REUSABLE = (WorkState.QUEUED, WorkState.RUNNING, WorkState.DONE, WorkState.REJECTED)
+CANCELLED = "It was cancelled."
 MOST_CRASHES = 3
 MOST_WORKERS_TAKEN = 3
 log = logging.getLogger(__name__)
@@ -79,7 +80,7 @@ class Lease:
 
 
 def claim(row: LeasedWork, worker: str) -> Lease | None:
-    """Take a queued row, unless somebody was faster or it is to be cancelled."""
+    """Take a queued row, unless somebody was faster or it is to be cancelled. The row given knows it then."""
     taken = (
         type(row)
         ._default_manager.filter(pk=row.pk, fence=row.fence, state=WorkState.QUEUED, cancel_requested_at=None)
@@ -93,7 +94,10 @@ def claim(row: LeasedWork, worker: str) -> Lease | None:
             **_new_lease(),
         )
     )
-    return Lease(type(row), row.pk, row.fence + 1) if taken else None
+    if not taken:
+        return None
+    row.state, row.fence, row.attempts = WorkState.RUNNING, row.fence + 1, row.attempts + 1
+    return Lease(type(row), row.pk, row.fence)
 
 
 def renew(lease: Lease) -> bool:
@@ -107,8 +111,13 @@ def cancel_requested(lease: Lease) -> bool:
 
 
 def settle(lease: Lease, state: WorkState, **fields: Any) -> bool:
-    """Write the end of the work. False: the lease was lost, and nothing was written."""
-    return _kept(lease, lease.held.update(state=state, finished_at=timezone.now(), **_no_lease(), **fields))
+    """Write the end of the work. False: the lease was lost, and nothing was written.
+
+    What was cancelled while it ran is cancelled, whatever it came to.
+    """
+    end: dict[str, Any] = {"finished_at": timezone.now(), **_no_lease()}
+    changed = lease.held.filter(cancel_requested_at=None).update(state=state, **end, **fields)
+    return _kept(lease, changed or lease.held.update(state=WorkState.CANCELLED, reason=CANCELLED, **end))
 
 
 def put_back(lease: Lease) -> bool:

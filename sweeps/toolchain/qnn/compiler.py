@@ -45,9 +45,15 @@ class BundledToolchain:
         return ToolchainIdentity(name="bundled", package_version=self.package_version, build_id=answer["build_id"])
 
     def open(
-        self, model: Path, target: Target, *, limits: Limits | None = None, cancelled: Cancelled | None = None
+        self,
+        model: Path,
+        target: Target,
+        *,
+        graph_names: tuple[str, ...] | None = None,
+        limits: Limits | None = None,
+        cancelled: Cancelled | None = None,
     ) -> BundledSession:
-        return BundledSession(self, model, target, limits, cancelled)
+        return BundledSession(self, model, target, graph_names, limits, cancelled)
 
     def read_context(self, binary: Path) -> Json:
         """Raise `ModelRejected` when the file is not a context binary."""
@@ -100,11 +106,13 @@ class BundledSession:
         toolchain: BundledToolchain,
         model: Path,
         target: Target,
+        graph_names: tuple[str, ...] | None = None,
         limits: Limits | None = None,
         cancelled: Cancelled | None = None,
     ) -> None:
         self.toolchain = toolchain
         self.target = target
+        self._graph_names = graph_names
         self._model = model
         self._reading = (limits, cancelled)
         self._numbers = itertools.count()
@@ -118,13 +126,18 @@ class BundledSession:
             self._dlc = self.folder / DLC_FILE
             with telling_a_full_disk("reading of the model"):
                 shutil.copyfile(self._model, self._dlc)
-            self._source = self._read_source()
-            self.identity = self.toolchain.identity_of(self._source)
+            self.identity = self._identity()
             self._closing = stack.pop_all()
         return self
 
     def __exit__(self, *exc: object) -> None:
         self._closing.close()
+
+    def _identity(self) -> ToolchainIdentity:
+        """Told by the child that reads the model anyway, when it has to be read."""
+        if self._graph_names is None:
+            return self.toolchain.identity_of(self._source)
+        return self.toolchain.identity
 
     @property
     def graphs(self) -> list[Json]:
@@ -133,9 +146,10 @@ class BundledSession:
 
     @property
     def graph_names(self) -> tuple[str, ...]:
-        return tuple(graph["info"]["graphName"] for graph in self.graphs)
+        return self._graph_names or tuple(graph["info"]["graphName"] for graph in self.graphs)
 
-    def _read_source(self) -> Json:
+    @cached_property
+    def _source(self) -> Json:
         scratch = self._scratch()
         try:
             return self.toolchain.ask("read_source", self._job(), scratch, self.target, *self._reading)
