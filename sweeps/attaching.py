@@ -11,6 +11,7 @@ from sweeps.models import Compilation, Conversion, SourceModel, Toolchain
 from sweeps.models.work import SharedWork
 from sweeps.toolchain.base import Point
 from tunerweb.accounts.models import Team, User
+from tunerweb.work import leases
 from tunerweb.work.leases import REUSABLE
 
 MOST_TRIES = 5
@@ -74,7 +75,5 @@ def _attach(model: type[Row], team: Team, wanted: Sequence[Row]) -> dict[str, Ro
 
 
 def _locked(model: type[Row], team: Team, keys: list[str]) -> dict[str, Row]:
-    rows = model._default_manager.select_for_update(of=("self",)).filter(
-        team=team, key__in=keys, state__in=REUSABLE, cancel_requested_at=None
-    )
-    return {row.key: row for row in rows.order_by("pk")}
+    rows = model._default_manager.filter(team=team, key__in=keys, state__in=REUSABLE, cancel_requested_at=None)
+    return {row.key: row for row in leases.locked(rows)}

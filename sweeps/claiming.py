@@ -62,8 +62,8 @@ def _next_work() -> SharedWork | None:
 def _claim_under_limits(row: SharedWork, worker: str) -> Lease | None:
     """The sweeps that want the row are locked, so that two workers cannot both take the last free place of one."""
     with transaction.atomic():
-        wanting = Sweep.objects.select_for_update(no_key=True).filter(pk__in=_wanting(row).values("sweep_id"))
-        locked = dict(wanting.order_by("pk").values_list("pk", "public_id"))
+        wanting = Sweep.objects.filter(pk__in=_wanting(row).values("sweep_id"))
+        locked = dict(leases.locked(wanting).values_list("pk", "public_id"))
         if not locked.keys() - set(_column(_sweeps_at_their_limit)):
             return None
         if lease := leases.claim(row, worker):

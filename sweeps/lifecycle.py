@@ -43,7 +43,7 @@ def _lock(sweeps: Any) -> None:
     """Where transactions take the whole database, there is nothing to lock."""
     if not connection.features.has_select_for_update:
         return
-    list(Sweep.objects.select_for_update(no_key=True).filter(pk__in=sweeps).order_by("pk").values_list("pk"))
+    list(leases.locked(Sweep.objects.filter(pk__in=sweeps)).values_list("pk"))
 
 
 def settle(lease: Lease, state: WorkState, **fields: Any) -> bool:
@@ -124,7 +124,7 @@ def _cancel_trials(trials: Any, now: Any) -> None:
 
 def cancel_unwanted(model: type[SharedWork], keys: Iterable[int]) -> None:
     """Inside a transaction, under the rows' locks: a trial that attaches itself takes the same lock."""
-    rows = model._default_manager.select_for_update(of=("self",)).filter(pk__in=keys, state__in=LIVE).order_by("pk")
+    rows = leases.locked(model._default_manager.filter(pk__in=keys, state__in=LIVE))
     list(rows.values_list("pk"))
     unwanted = rows.filter(~Exists(_wanting(model)))
     now = timezone.now()
@@ -198,6 +198,7 @@ def _end_compilations(conversion: Conversion) -> None:
         _hint(Compilation.queue)
         return
     waiting = Compilation.objects.filter(conversion=conversion, state=WorkState.QUEUED)
+    list(leases.locked(waiting).values_list("pk"))
     reason = CONVERSION_CANCELLED if conversion.state == WorkState.CANCELLED else conversion.reason
     waiting.update(
         state=conversion.state,

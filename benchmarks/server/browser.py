@@ -69,15 +69,16 @@ def finished_to_row(server: Server, browser: Browser, model: Path, soc: str, wor
     with ThreadPoolExecutor(1) as elsewhere:  # where Playwright's event loop does not run
         sweep = elsewhere.submit(launch, user, source, soc, workers).result()
     page.goto(server.url + sweep.get_absolute_url())
+    opened_ms: float = page.evaluate("Date.now()")
     wait_until_finished(sweep)
     page.wait_for_timeout(2000)
     seen: dict[str, float] = page.evaluate("window.doneAt")
     delays_ms = [
         seen[trial.public_id] - _ms(trial.compilation.finished_at)
         for trial in sweep.trials.with_work()
-        if trial.public_id in seen
+        if trial.public_id in seen and _ms(trial.compilation.finished_at) > opened_ms
     ]
-    missing = sweep.trials.count() - len(delays_ms)
+    missing = sweep.trials.count() - len(seen)
     print(f"  finished to browser row: {spread(delays_ms, 0.95)} ({len(delays_ms)} rows, {missing} not seen)")
     page.context.close()
 

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from sweeps import claiming
 from sweeps.models import Toolchain as ToolchainRow
 from sweeps.toolchain.base import Toolchain, ToolchainIdentity
 from sweeps.toolchain.errors import ToolchainError
@@ -24,7 +25,10 @@ def toolchain() -> Toolchain:
 
 
 def register_toolchain() -> None:
-    """At the start of a compile worker. Without a usable toolchain the launch form says that there is none."""
+    """At the start of a compile worker, which also asks what its horses will ask first. Without a usable toolchain the
+    launch form says that there is none.
+    """
+    claiming.is_compile_waiting()
     try:
         row_of(toolchain().identity)
     except ToolchainError as error:

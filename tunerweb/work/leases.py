@@ -79,6 +79,13 @@ class Lease:
         return self.model._default_manager.filter(pk=self.pk, fence=self.fence, state=WorkState.RUNNING)
 
 
+def locked(rows: models.QuerySet[Any]) -> models.QuerySet[Any]:
+    """Inside a transaction: in id order, so that two that lock the same rows never wait for each other crosswise. Rows
+    that merely point to them may be made meanwhile.
+    """
+    return rows.select_for_update(of=("self",), no_key=True).order_by("pk")
+
+
 def claim(row: LeasedWork, worker: str) -> Lease | None:
     """Take a queued row, unless somebody was faster or it is to be cancelled. The row given knows it then."""
     taken = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
 import logging
 import os
 import secrets
@@ -95,6 +96,9 @@ def run(queue: str, name: str) -> None:
     if startup := settings.WORKER_STARTUP.get(queue):
         import_string(startup)()
         connections.close_all()
+    # Horses are copies of this process: what is there already is neither made again nor copied by a collection.
+    gc.collect()
+    gc.freeze()
     worker = HintWorker(
         [queue_named(queue)],
         name=f"{name}-{secrets.token_hex(4)}",
