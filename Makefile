@@ -38,16 +38,18 @@ check: .venv/installed-dev
 servers:
 	@tests/machine.sh
 
-# The fast checks, then the tests with the real compiler. Kills run alone, since they measure time.
-test: check
+# Everything. What measures time runs alone; so does the browser, whose event loop other tests would meet.
+test: check servers
 	$(BIN)/python -m pytest -n $(WORKERS) --ignore tests/e2e --ignore tests/static --ignore tests/faults
-	$(BIN)/python -m pytest tests/faults/test_kills.py
+	$(MAKE) postgres
+	$(BIN)/python -m pytest tests/faults
+	$(MAKE) browser
 
 # What needs a database, on PostgreSQL.
 postgres: .venv/installed-dev servers
 	$(BIN)/python -m pytest -n $(WORKERS) --postgres -m "not faults" --ignore tests/e2e --ignore tests/static
 
-# The pages in a real browser, alone: Playwright leaves an event loop behind that other tests would meet.
+# The pages in a real browser.
 browser: .venv/installed-dev servers
 	$(BIN)/python -m pytest tests/static tests/e2e
 
