@@ -19,7 +19,8 @@ LEFT = r"^htmx:(afterRequest|sendAbort|sendError), \[object HTML"
 class Person:
     """Somebody's browser. It collects errors of scripts, lines on the console, violations of the policy and 500s.
 
-    Two pages stay open, one for each test and one for each module: a new one takes as long as a small compile.
+    Two pages stay open, one for each test and one for each module: a new one takes as long as a small compile. Who
+    changes the size or the colours of a page takes a new one.
     """
 
     def __init__(self, browser: Browser, base_url: str) -> None:
@@ -58,9 +59,6 @@ class Person:
         for page in self._new_pages:
             page.close()
         self._new_pages = []
-        if self.page.viewport_size != WINDOW:
-            self.page.set_viewport_size(WINDOW)
-        self.page.emulate_media(color_scheme="light")
         self.start_over()
 
     def _line(self, line: ConsoleMessage) -> None:

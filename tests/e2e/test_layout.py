@@ -52,15 +52,15 @@ def overflowing(page: Page, paths: tuple[str, ...]) -> list[str]:
 
 
 def test_no_full_page_scrolls_sideways_on_a_phone(
-    full: tuple[str, ...], administrator: Administrator, page: Page
+    full: tuple[str, ...], administrator: Administrator, other_page: Page
 ) -> None:
     administrator.person.allow("404")
-    assert overflowing(page, full) == []
+    assert overflowing(other_page, full) == []
 
 
-def test_no_empty_page_scrolls_sideways_on_a_phone(outsider: Person, page_outside: Page) -> None:
+def test_no_empty_page_scrolls_sideways_on_a_phone(outsider: Person) -> None:
     outsider.allow("404")
-    assert overflowing(page_outside, FIXED) == []
+    assert overflowing(outsider.new_page(), FIXED) == []
 
 
 def test_no_page_before_the_sign_in_scrolls_sideways_on_a_phone(administrator: Administrator, stranger: Person) -> None:
@@ -69,7 +69,8 @@ def test_no_page_before_the_sign_in_scrolls_sideways_on_a_phone(administrator: A
     assert overflowing(stranger.page, paths) == []
 
 
-def test_a_question_fits_on_a_phone(page: Page, full: tuple[str, ...], small: str, finished: Told) -> None:
+def test_a_question_fits_on_a_phone(other_page: Page, full: tuple[str, ...], small: str, finished: Told) -> None:
+    page = other_page
     page.set_viewport_size({"width": 390, "height": 844})
     for path in (finished.path, small, full[-3]):
         page.goto(path)
@@ -78,7 +79,8 @@ def test_a_question_fits_on_a_phone(page: Page, full: tuple[str, ...], small: st
         assert not page.evaluate(OVERFLOWS), path
 
 
-def test_the_pages_are_dark_where_the_system_is(page: Page) -> None:
+def test_the_pages_are_dark_where_the_system_is(other_page: Page) -> None:
+    page = other_page
     page.emulate_media(color_scheme="light")
     page.goto("/")
     light = page.evaluate(BACKGROUND)
@@ -87,7 +89,8 @@ def test_the_pages_are_dark_where_the_system_is(page: Page) -> None:
     assert page.evaluate(BACKGROUND) != light
 
 
-def test_on_a_phone_a_row_opens_what_the_table_leaves_out(page: Page, finished: Told) -> None:
+def test_on_a_phone_a_row_opens_what_the_table_leaves_out(other_page: Page, finished: Told) -> None:
+    page = other_page
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(finished.path)
     more = page.locator("#ranking .row-more").first
