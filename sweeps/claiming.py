@@ -24,6 +24,12 @@ NEXT_STAGE = Q(compilation__conversion=None) | Q(compilation__conversion__state_
 MOST_TRIES = 20
 
 
+def waiting_queues() -> list[str]:
+    """Those on which a claim would find something."""
+    waiting = {Compilation.queue: is_compile_waiting, Inspection.queue: is_inspection_waiting}
+    return [queue for queue, is_waiting in waiting.items() if is_waiting()]
+
+
 def is_compile_waiting() -> bool:
     return _next_compilation() is not None
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
-from django.db import models
 from django.db.models import Count, Q
 
-from tunerweb.accounts.models import User
+from tunerweb.accounts.models import ScopedQuerySet
 from tunerweb.work.leases import LIVE, WorkState
-
-
-class ScopedQuerySet(models.QuerySet[Any]):
-    def of(self, user: User) -> Self:
-        """What this person's teams have. Everything else does not exist for them."""
-        return self.filter(team__membership__user=user)
 
 
 class SourceModelQuerySet(ScopedQuerySet):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -10,6 +11,8 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 GIB = 2**30
+# Private, shared, unique local and link-local networks, and this machine.
+DEVICE_NETWORKS = "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 fc00::/7 fe80::/10 127.0.0.0/8 ::1/128"
 
 
 class Environment(BaseSettings):
@@ -23,6 +26,7 @@ class Environment(BaseSettings):
     workers: int | None = Field(default=None, ge=1, le=256)
     max_upload: int = Field(default=4 * GIB, ge=1)
     lease_s: float = Field(default=15.0, gt=0)
+    device_networks: str = DEVICE_NETWORKS
     database_url: str = Field(default="", validation_alias="DATABASE_URL")
     redis_url: str = Field(default="", validation_alias="REDIS_URL")
 
@@ -38,6 +42,16 @@ class Environment(BaseSettings):
         if value and (parts.scheme not in ("http", "https") or not parts.hostname):
             raise ValueError("TUNERWEB_URL is the public address, such as https://tuner.example.org.")
         return value.rstrip("/")
+
+    @field_validator("device_networks")
+    @classmethod
+    def _are_networks(cls, value: str) -> str:
+        try:
+            for part in value.replace(",", " ").split():
+                ipaddress.ip_network(part)
+        except ValueError as error:
+            raise ValueError(f"TUNERWEB_DEVICE_NETWORKS holds networks such as 10.0.0.0/8: {error}.") from None
+        return value
 
     @property
     def root(self) -> Path:

@@ -30,6 +30,7 @@ INSTALLED_APPS = [
     "template_partials",
     "tunerweb.accounts",
     "tunerweb.work",
+    "devices",
     "sweeps",
 ]
 
@@ -120,15 +121,22 @@ CHANNEL_LAYERS = {
 
 RQ_QUEUES = {
     name: {"URL": ENVIRONMENT.broker_url, "SERIALIZER": "rq.serializers.JSONSerializer"}
-    for name in ("compile", "light")
+    for name in ("compile", "light", "device")
 }
 # What a hint on each queue calls. A worker runs nothing else.
-WORK_QUEUES = {"compile": "sweeps.jobs.work_on_compiles", "light": "sweeps.jobs.work_on_inspections"}
-# Says whether a claim on this queue would find something.
-WORK_WAITING = {"compile": "sweeps.claiming.is_compile_waiting", "light": "sweeps.claiming.is_inspection_waiting"}
+WORK_QUEUES = {
+    "compile": "sweeps.jobs.work_on_compiles",
+    "light": "sweeps.jobs.work_on_inspections",
+    "device": "sweeps.jobs.work_on_a_device",
+}
+# Name the queues on which a claim would find something.
+WORK_WAITING = ["sweeps.claiming.waiting_queues", "devices.queues.queues_with_checks"]
+# Names the queues that come and go, each with a worker of its own.
+CREW_QUEUES = "devices.queues.all_queues"
 WORKER_STARTUP = {"compile": "sweeps.jobs.register_toolchain"}
 RECONCILER_STEPS = [
     "sweeps.lifecycle.reconcile",
+    "devices.lifecycle.reconcile",
     "sweeps.uploads.reconcile",
     "tunerweb.accounts.cleaning.reconcile",
 ]

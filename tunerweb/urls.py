@@ -9,6 +9,7 @@ urlpatterns = [
     path("healthz", health, name="health"),
     path("api/", api.urls),
     path("", include("tunerweb.accounts.urls")),
+    path("", include("devices.urls")),
     path("", include("sweeps.urls")),
 ]
 

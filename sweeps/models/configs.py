@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from sweeps.models.sources import LONGEST_NAME
 from sweeps.models.tags import Tag
-from sweeps.querysets import ScopedQuerySet
-from tunerweb.accounts.models import Owned, User
+from tunerweb.accounts.models import Owned, ScopedQuerySet, User
 
 
 class CompileConfig(Owned):

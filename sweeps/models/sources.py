@@ -7,8 +7,8 @@ from typing import ClassVar
 from django.db import models
 
 from sweeps.models.tags import Tag
-from sweeps.querysets import ScopedQuerySet, SourceModelQuerySet
-from tunerweb.accounts.models import Owned
+from sweeps.querysets import SourceModelQuerySet
+from tunerweb.accounts.models import Owned, ScopedQuerySet
 from tunerweb.work.leases import LeasedWork
 from tunerweb.work.models import Artifact
 

@@ -8,7 +8,7 @@ from django.db import models
 from django.utils import timezone
 
 from sweeps.models.sources import SourceModel
-from sweeps.querysets import ScopedQuerySet
+from tunerweb.accounts.models import ScopedQuerySet
 from tunerweb.work.leases import REUSABLE, LeasedWork
 from tunerweb.work.models import Artifact
 

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import secrets
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser
@@ -97,6 +97,12 @@ class Owned(models.Model):
 
     class Meta:
         abstract = True
+
+
+class ScopedQuerySet(models.QuerySet[Any]):
+    def of(self, user: User) -> Self:
+        """What this person's teams have. Everything else does not exist for them."""
+        return self.filter(team__membership__user=user)
 
 
 class LinkPurpose(models.TextChoices):

@@ -113,6 +113,7 @@ def child_environment(environment: Environment, host: str, local_url: str) -> di
 def make_plan(environment: Environment, env: Mapping[str, str], listener: int) -> Plan:
     workers = [worker(f"compile-{number}", "compile", env) for number in range(1, worker_count(environment) + 1)]
     workers.append(worker("light", "light", env))
+    crew = ProcessSpec("devices", python("tunerweb.work.crew"), env, nice=WORKER_NICE)
     web = ProcessSpec("web", web_command(environment, listener), env, (listener,), (GRACEFUL_WEB_S + 2.0,))
     reconciler = ProcessSpec("reconciler", python("tunerweb.work.reconciler"), env, patience_s=(3.0,))
     socket_path = broker.socket_path(environment.data)
@@ -121,7 +122,7 @@ def make_plan(environment: Environment, env: Mapping[str, str], listener: int) -
         broker=None if environment.redis_url else embedded,
         socket=socket_path,
         prepare=ProcessSpec("prepare", python("tunerweb.prepare"), env, failure="The database cannot be prepared"),
-        stages=((web,), tuple(workers), (reconciler,)),
+        stages=((web,), (*workers, crew), (reconciler,)),
         need_broker=frozenset(spec.name for spec in workers),
     )
 

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 from redis.exceptions import RedisError
 from rq import Queue, Worker
+from rq.serializers import JSONSerializer
 
 log = logging.getLogger(__name__)
 
@@ -20,9 +21,14 @@ RESULT_S = 0
 FAILURE_S = 3600
 
 
+def kind_of(name: str) -> str:
+    """`device` of `device-7`: what a hint on the queue calls is said of its kind."""
+    return name.partition("-")[0]
+
+
 @cache
 def queue_named(name: str) -> Queue:
-    return django_rq.get_queue(name)
+    return Queue(name, connection=django_rq.get_connection(kind_of(name)), serializer=JSONSerializer)
 
 
 def push(name: str) -> None:
@@ -45,10 +51,11 @@ def leave_one(name: str) -> None:
 
 
 def push_where_work_waits() -> None:
-    for name, is_waiting in settings.WORK_WAITING.items():
-        if import_string(is_waiting)():
+    for waiting_queues in settings.WORK_WAITING:
+        for name in import_string(waiting_queues)():
             push(name)
 
 
 def _enqueue(queue: Queue, name: str) -> None:
-    queue.enqueue_call(settings.WORK_QUEUES[name], timeout=LONGEST_S, result_ttl=RESULT_S, failure_ttl=FAILURE_S)
+    function = settings.WORK_QUEUES[kind_of(name)]
+    queue.enqueue_call(function, timeout=LONGEST_S, result_ttl=RESULT_S, failure_ttl=FAILURE_S)

@@ -25,7 +25,7 @@ from rq import Worker, worker_registration  # noqa: E402
 from rq.job import Job  # noqa: E402
 from rq.serializers import JSONSerializer  # noqa: E402
 
-from tunerweb.work.hints import queue_named  # noqa: E402
+from tunerweb.work.hints import kind_of, queue_named  # noqa: E402
 from tunerweb.work.inside import die_with_parent  # noqa: E402
 from tunerweb.work.keeper import stopping  # noqa: E402
 
@@ -93,7 +93,7 @@ def use_scratch_of_data_folder() -> None:
 def run(queue: str, name: str) -> None:
     die_with_parent(os.getppid())
     use_scratch_of_data_folder()
-    if startup := settings.WORKER_STARTUP.get(queue):
+    if startup := settings.WORKER_STARTUP.get(kind_of(queue)):
         import_string(startup)()
         connections.close_all()
     # Horses are copies of this process: what is there already is neither made again nor copied by a collection.
@@ -114,9 +114,11 @@ def run(queue: str, name: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Work on one queue until told to stop.")
-    parser.add_argument("--queue", required=True, choices=sorted(settings.WORK_QUEUES))
+    parser.add_argument("--queue", required=True)
     parser.add_argument("--name", required=True)
     options = parser.parse_args()
+    if kind_of(options.queue) not in settings.WORK_QUEUES:
+        parser.error(f"there is no queue {options.queue!r}; there are {', '.join(settings.WORK_QUEUES)}")
     run(options.queue, options.name)
 
 

@@ -80,14 +80,16 @@ def test_a_broker_that_is_away_is_no_error(push: object, caplog: pytest.LogCaptu
 
 
 def test_only_queues_where_work_waits_get_hints(broker: Valkey, settings: Settings) -> None:
-    settings.WORK_WAITING = {QUEUE: f"{__name__}.there_is_work", "light": f"{__name__}.there_is_none"}
+    settings.WORK_WAITING = [f"{__name__}.queues_with_work"]
     hints.push_where_work_waits()
     assert (waiting(), queue_named("light").count) == (1, 0)
 
 
-def there_is_work() -> bool:
-    return True
+def queues_with_work() -> list[str]:
+    return [QUEUE]
 
 
-def there_is_none() -> bool:
-    return False
+def test_a_queue_of_one_device_calls_what_is_said_of_its_kind(broker: Valkey, settings: Settings) -> None:
+    hints.push("device-7")
+    [job] = queue_named("device-7").jobs
+    assert job.func_name == settings.WORK_QUEUES["device"]

@@ -19,7 +19,7 @@ rounds: list[str] = []
 @pytest.fixture(autouse=True)
 def _steps(settings: Settings) -> None:
     rounds.clear()
-    settings.WORK_WAITING = {}
+    settings.WORK_WAITING = []
     settings.RECONCILER_STEPS = [f"{__name__}.count"]
 
 
