@@ -73,9 +73,12 @@ class Crew:
         return time.monotonic() - member.started_at >= SHORTEST_LIFE_S
 
 
+def command_of(queue: str) -> tuple[str, ...]:
+    return (sys.executable, "-P", "-m", "tunerweb.work.worker", "--queue", queue, "--name", queue)
+
+
 def _started(queue: str) -> subprocess.Popen[bytes]:
-    command = (sys.executable, "-P", "-m", "tunerweb.work.worker", "--queue", queue, "--name", queue)
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    return subprocess.Popen(command_of(queue), stdin=subprocess.DEVNULL)
 
 
 def _end(members: list[Member]) -> None:
