@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import shlex
 import time
 from collections.abc import Coroutine, Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import asyncssh
+from asyncssh.public_key import get_default_public_key_algs
 
 from devices.identifiers import SshIdentifier
 from devices.transports import shell
@@ -46,6 +48,7 @@ from devices.transports.processes import Ended
 CONNECT_S = 10.0
 KEEPALIVE_S = 5
 STEP_S = 0.1
+ENCRYPTED = re.compile("passphrase|encrypt", re.IGNORECASE)
 READ_ON_S = 2.0
 FETCH_BYTES = 256 * 1024
 Result = TypeVar("Result")
@@ -208,9 +211,13 @@ def _options(
     identifier: SshIdentifier, host_key: str, keys: list[asyncssh.SSHKey], password: str | None
 ) -> asyncssh.SSHClientConnectionOptions:
     """Nothing of the server's own ssh: no agent, no configuration, no known hosts."""
+    pinned = asyncssh.import_public_key(host_key)
+    # Its own kind first; the others too, so that a machine that lost this kind shows another key instead of hanging up.
+    kinds = sorted(get_default_public_key_algs(), key=lambda kind: kind not in pinned.sig_algorithms)
     return asyncssh.SSHClientConnectionOptions(
         username=identifier.user,
-        known_hosts=([asyncssh.import_public_key(host_key)], [], []),
+        known_hosts=([pinned], [], []),
+        server_host_key_algs=[kind.decode() for kind in kinds],
         client_keys=keys or None,
         password=password,
         agent_path=None,
@@ -223,9 +230,11 @@ def _options(
 def _private_key(text: str) -> asyncssh.SSHKey:
     try:
         return asyncssh.import_private_key(text)
-    except asyncssh.KeyEncryptionError:
-        raise Unauthorized("The private key has a passphrase. Give a key without one, made for this server.") from None
-    except asyncssh.KeyImportError:
+    except (asyncssh.KeyEncryptionError, asyncssh.KeyImportError) as error:
+        if ENCRYPTED.search(str(error)):
+            raise Unauthorized(
+                "The private key has a passphrase. Give a key without one, made for this server."
+            ) from None
         raise Unauthorized("The private key cannot be read. Paste a whole file in OpenSSH or PEM format.") from None
 
 

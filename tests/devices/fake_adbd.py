@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import pty
+import signal
 import struct
 import termios
 import threading
@@ -53,6 +54,7 @@ class FakeAdbd:
 
     async def serve(self, ready: threading.Event) -> None:
         self.connections: set[asyncio.StreamWriter] = set()
+        self.processes: list[asyncio.subprocess.Process] = []
         self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
         server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         self.port = server.sockets[0].getsockname()[1]
@@ -60,6 +62,8 @@ class FakeAdbd:
         async with server:
             await self._over.wait()
             self.drop()
+            for process in self.processes:
+                await _ended(process)
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._over.set)
@@ -184,8 +188,9 @@ class Stream:
 
 
 async def started(stream: Stream, command: bytes, **pipes: int) -> asyncio.subprocess.Process:
+    """It outlives its connection, as on a phone; the device ends it when it is switched off."""
     folder = stream.device.folder
-    return await asyncio.create_subprocess_exec(
+    process = await asyncio.create_subprocess_exec(
         "/bin/sh",
         "-c",
         stream.device.localised(command),
@@ -194,6 +199,18 @@ async def started(stream: Stream, command: bytes, **pipes: int) -> asyncio.subpr
         start_new_session=True,
         **pipes,
     )
+    stream.device.processes.append(process)
+    return process
+
+
+async def _ended(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    # Reading to the end lets the loop close the pipes.
+    for pipe in (process.stdout, process.stderr):
+        while pipe and await pipe.read(1024 * 1024):
+            pass
+    await process.wait()
 
 
 async def shell_v2(stream: Stream, command: bytes) -> None:
