@@ -32,6 +32,8 @@ KINDS = {
     "reconciler": r"-m tunerweb\.work\.reconciler",
     "light": r"-m tunerweb\.work\.worker --queue light",
     "worker": r"-m tunerweb\.work\.worker --queue compile",
+    "device worker": r"-m tunerweb\.work\.worker --queue device-",
+    "crew": r"-m tunerweb\.work\.crew",
     "child": r"import main; main\(\)\s+\d+ sweeps\.",
 }
 
@@ -206,7 +208,8 @@ class Server:
 
     def is_at_rest(self) -> bool:
         """Wait until nobody but the members themselves runs, each of them once."""
-        expected = sorted(["valkey", "web", "reconciler", "light", *["worker"] * self.workers])
+        devices = ["device worker"] * self.ask("count_devices")
+        expected = sorted(["valkey", "web", "reconciler", "light", "crew", *devices, *["worker"] * self.workers])
         return _comes_true(
             lambda: len(descendants(self.up.pid)) == len(expected) and self._members_are(expected),
         )

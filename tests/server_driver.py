@@ -31,6 +31,7 @@ from sweeps.inspecting import describe  # noqa: E402
 from sweeps.models import Compilation, SourceModel, Sweep, Toolchain, Trial  # noqa: E402
 from sweeps.models.sources import SourceFile  # noqa: E402
 from sweeps.planning import SweepSpec  # noqa: E402
+from tests import device_commands  # noqa: E402
 from tests.conftest import DATA  # noqa: E402
 from tests.people import someone  # noqa: E402
 from tunerweb.work import scratch  # noqa: E402
@@ -70,7 +71,7 @@ def seed(file: str) -> int:
 
 def launch(model: int, **fields: Any) -> int:
     """As the form does; a toolchain may still be on its way to its row."""
-    _until(Toolchain.objects.exists, 60.0, "no toolchain was reported")
+    device_commands.until(Toolchain.objects.exists, 60.0, "no toolchain was reported")
     return int(actions.start_sweep(_spec(model, fields)).pk)
 
 
@@ -117,7 +118,7 @@ def _shown(trial: Trial) -> dict[str, Any]:
 def until_running(sweep: int, phase: str = "", timeout_s: float = 60.0) -> list[list[int]]:
     """Its running rows with their fences; with `phase`, once a child says that it is there. Empty: it is over."""
     running = _rows(sweep).filter(state=WorkState.RUNNING, phase__startswith=phase)
-    _until(lambda: running.exists() or is_finished(sweep), timeout_s, "nothing ran")
+    device_commands.until(lambda: running.exists() or is_finished(sweep), timeout_s, "nothing ran")
     return [list(row) for row in running.values_list("pk", "fence")]
 
 
@@ -132,7 +133,7 @@ def until_recovered(rows: list[list[int]], since: float, timeout_s: float) -> fl
         return not left
 
     try:
-        _until(is_recovered, timeout_s, "")
+        device_commands.until(is_recovered, timeout_s, "")
     except TimeoutError:
         return -1.0
     return time.monotonic() - since
@@ -140,7 +141,7 @@ def until_recovered(rows: list[list[int]], since: float, timeout_s: float) -> fl
 
 def until_finished(sweep: int, timeout_s: float = 60.0) -> bool:
     try:
-        _until(lambda: is_finished(sweep), timeout_s, "")
+        device_commands.until(lambda: is_finished(sweep), timeout_s, "")
     except TimeoutError:
         return False
     return True
@@ -150,7 +151,7 @@ def until_settled(sweep: int, timeout_s: float = 60.0) -> bool:
     """None of its work is queued or runs, which may take a moment longer than its own end."""
     live = _rows(sweep).filter(state__in=LIVE)
     try:
-        _until(lambda: not live.exists(), timeout_s, "")
+        device_commands.until(lambda: not live.exists(), timeout_s, "")
     except TimeoutError:
         return False
     return True
@@ -242,19 +243,12 @@ def _rows(sweep: int) -> Any:
     return Compilation.objects.filter(trials__sweep=sweep).distinct()
 
 
-def _until(is_so: Callable[[], bool], timeout_s: float, otherwise: str) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not is_so():
-        if time.monotonic() > deadline:
-            raise TimeoutError(otherwise)
-        time.sleep(STEP_S)
-
-
 COMMANDS: dict[str, Callable[..., Any]] = {
     each.__name__: each
     for each in (
         *(seed, launch, launch_at_once, trials, until_running, until_recovered, until_finished, until_settled),
         *(is_finished, cancel, retry, faults_of, leftovers, held_by, lease_s, flush_broker),
+        *device_commands.COMMANDS,
     )
 }
 
