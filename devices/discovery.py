@@ -76,12 +76,18 @@ class Identity:
 
 @dataclass(frozen=True)
 class Noise:
-    """Readings that tell a disturbed measurement. None where the device does not say."""
+    """Readings that tell a disturbed measurement. None where the device does not say.
+
+    `thermal_status` is Android's, from 0 (none) to 6 (shutdown). `boot_id` is another after a restart; "" where it is
+    not told.
+    """
 
     npu_millicelsius: int | None = None
+    thermal_status: int | None = None
     battery_percent: int | None = None
     is_powered: bool | None = None
     load: float | None = None
+    boot_id: str = ""
 
 
 def attached_devices(adb: str = "adb") -> list[AttachedDevice]:
@@ -184,8 +190,12 @@ NOISE = r"""
 for zone in /sys/class/thermal/thermal_zone*; do
   [ -r "$zone/type" ] && echo "zone $(cat "$zone/type") $(cat "$zone/temp" 2>/dev/null)"
 done
+[ -r /proc/sys/kernel/random/boot_id ] && echo "boot $(cat /proc/sys/kernel/random/boot_id)"
 [ -r /proc/loadavg ] && echo "load $(cut -d' ' -f1 /proc/loadavg)"
-command -v dumpsys >/dev/null 2>&1 && dumpsys battery 2>/dev/null | grep -E 'level|powered' | sed 's/^ */battery /'
+if command -v dumpsys >/dev/null 2>&1; then
+  dumpsys battery 2>/dev/null | grep -E 'level|powered' | sed 's/^ */battery /'
+  dumpsys thermalservice 2>/dev/null | sed -n 's/^ *Thermal Status: */thermal /p'
+fi
 true
 """
 NPU_ZONE = re.compile(r"^(nsp|cdsp|npu)", re.IGNORECASE)
@@ -195,15 +205,20 @@ def read_noise(transport: Transport) -> Noise:
     """The hottest of the NPU's zones; zones are told by type, since their numbers differ from device to device."""
     lines = [line.split() for line in transport.run(["sh", "-c", NOISE]).stdout.splitlines()]
     zones = [int(line[2]) for line in lines if len(line) == 3 and line[0] == "zone" and _is_npu(line)]
-    load = next((float(line[1]) for line in lines if line[:1] == ["load"] and len(line) == 2), None)
+    told = {line[0]: line[1] for line in lines if len(line) == 2}
     battery = {line[1].rstrip(":"): line[-1] for line in lines if line[:1] == ["battery"] and len(line) > 2}
-    level = battery.get("level", "")
     return Noise(
         npu_millicelsius=max(zones, default=None),
-        battery_percent=int(level) if level.isdecimal() else None,
+        thermal_status=_number(told.get("thermal", "")),
+        battery_percent=_number(battery.get("level", "")),
         is_powered="true" in battery.values() if battery else None,
-        load=load,
+        load=float(told["load"]) if "load" in told else None,
+        boot_id=told.get("boot", ""),
     )
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
 
 
 def _is_npu(line: list[str]) -> bool:

@@ -15,7 +15,7 @@ if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
   mkdir -p /etc/postgresql-common
   [ -e /etc/postgresql-common/createcluster.conf ] || echo 'create_main_cluster = false' >/etc/postgresql-common/createcluster.conf
   # OpenSSH would start a server for everybody: the tests start theirs, on loopback.
-  [ -d /etc/ssh ] || { mkdir -p /etc/ssh && touch /etc/ssh/sshd_not_to_be_run; }
+  [ -e /etc/ssh/sshd_config ] || { mkdir -p /etc/ssh && touch /etc/ssh/sshd_not_to_be_run; }
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
   exit 0
 fi

@@ -21,10 +21,11 @@ from devices.transports.base import (
 )
 from devices.transports.errors import CommandCancelled, CommandTimedOut, DeviceFull, FileMissing, FileRefused
 from devices.transports.processes import Ended, run_process
-from devices.transports.shell import MARK
+from devices.transports.shell import MARK, end_marked
 
 # What a device would have of itself; the server's own variables hold secrets.
 KEPT = ("PATH", "HOME", "LANG", "TMPDIR")
+END_TIMEOUT_S = 15.0
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -46,11 +47,12 @@ class LocalTransport:
         timeout_s: float = 60.0,
         cancelled: Cancelled | None = None,
     ) -> CommandResult:
+        mark = new_mark(self.owner)
         own = {name: os.environ[name] for name in KEPT if name in os.environ}
         try:
             ended = run_process(
                 argv,
-                environment={**own, **(environment or {}), MARK: new_mark(self.owner)},
+                environment={**own, **(environment or {}), MARK: mark},
                 folder=folder,
                 stdin=stdin,
                 timeout_s=timeout_s,
@@ -60,6 +62,9 @@ class LocalTransport:
             return CommandResult(127, "", f"{argv[0]} or the folder {folder} is not there.", 0)
         except PermissionError:
             return CommandResult(126, "", f"{argv[0]} may not be run.", 0)
+        if ended.why:
+            # What left the process group.
+            run_process(["sh", "-c", end_marked(mark)], environment=own, timeout_s=END_TIMEOUT_S)
         return result_of(ended, argv[0], timeout_s)
 
     def push(self, local: Path, remote: str) -> None:

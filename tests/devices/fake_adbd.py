@@ -334,7 +334,8 @@ def _write_programs(folder: Path) -> None:
     programs = {
         "getprop": f'case "$1" in\n{cases}\n*) echo;;\nesac',
         "uname": 'case "$1" in -m) echo aarch64;; *) echo Linux 6.1;; esac',
-        "dumpsys": "echo '  AC powered: false'; echo '  USB powered: true'; echo '  level: 87'",
+        "dumpsys": 'case "$1" in thermalservice) echo "Thermal Status: 2";; *) echo "  USB powered: true";'
+        ' echo "  level: 87";; esac',
     }
     for name, text in programs.items():
         (folder / name).write_text(f"#!/bin/sh\n{text}\n")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +12,7 @@ from devices.transports.base import Transport
 from devices.transports.local import LocalTransport
 from devices.transports.simulated import SimulatedTransport
 from devices.transports.ssh import SshTransport
-from tests.devices.adb_server import AdbServer, running_adb_server
+from tests.devices.adb_server import AdbServer
 from tests.devices.fake_adbd import Behaviour, FakeAdbd, running_fake_adbd
 from tests.devices.openssh import OpenSsh, running_openssh, sshd
 
@@ -36,14 +35,6 @@ def openssh(tmp_path: Path) -> Iterator[OpenSsh]:
         pytest.skip("needs openssh-server")
     (tmp_path / "sshd").mkdir()
     with running_openssh(tmp_path / "sshd") as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def adb_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AdbServer]:
-    if shutil.which("adb") is None:
-        pytest.skip("needs adb")
-    with running_adb_server(tmp_path_factory.mktemp("adb")) as server:
         yield server
 
 

@@ -36,10 +36,10 @@ def test_a_phone_says_what_it_is(attached: Attached) -> None:
     assert (found.soc_name, found.soc_model, found.system, found.is_emulated) == ("SM8650", 57, "Android 15", False)
 
 
-def test_a_phone_says_how_its_battery_is(attached: Attached) -> None:
+def test_a_phone_says_how_warm_and_how_charged_it_is(attached: Attached) -> None:
     _, transport = attached()
     noise = read_noise(transport)
-    assert (noise.battery_percent, noise.is_powered) == (87, True)
+    assert (noise.thermal_status, noise.battery_percent, noise.is_powered) == (2, 87, True)
 
 
 def test_an_unauthorized_phone_is_told(attached: Attached) -> None:

@@ -21,12 +21,30 @@ from devices.transports.errors import (
     Unauthorized,
     Unreachable,
 )
-from devices.transports.ssh import fetch_host_key
+from devices.transports.loop_thread import LoopThread
+from devices.transports.ssh import SshTransport, fetch_host_key
 from tests.devices.openssh import OpenSsh, free_port
 from tests.devices.transports.conftest import NETWORKS, reach
 from tests.processes import gone, wait_for_file
 
 SECRET = "correct horse battery staple"
+
+
+class OnePassword(asyncssh.SSHServer):
+    def password_auth_supported(self) -> bool:
+        return True
+
+    def validate_password(self, username: str, password: str) -> bool:
+        return (username, password) == ("me", SECRET)
+
+
+async def _listening(key: asyncssh.SSHKey) -> asyncssh.SSHAcceptor:
+    return await asyncssh.create_server(OnePassword, "127.0.0.1", 0, server_host_keys=[key])
+
+
+async def _stopped(server: asyncssh.SSHAcceptor) -> None:
+    server.close()
+    await server.wait_closed()
 
 
 def test_the_key_that_answers_is_the_one_to_pin(shared_openssh: OpenSsh) -> None:
@@ -57,6 +75,18 @@ def test_a_wrong_key_is_not_let_in(shared_openssh: OpenSsh) -> None:
 def test_a_wrong_password_is_not_let_in(shared_openssh: OpenSsh) -> None:
     with pytest.raises(Unauthorized, match="does not let"):
         reach(shared_openssh, private_key=None, password=SECRET)
+
+
+def test_the_right_password_is_let_in() -> None:
+    """By a server of asyncssh: OpenSSH knows only the passwords of this machine's own accounts."""
+    key, loop = asyncssh.generate_private_key("ssh-ed25519"), LoopThread()
+    server = loop.wait(_listening(key))
+    device = SshIdentifier("me", "127.0.0.1", server.get_port())
+    line = key.export_public_key().decode()
+    with SshTransport(device, host_key=line, password=SECRET, networks=NETWORKS) as transport:
+        assert transport.kind == "ssh"
+    loop.wait(_stopped(server))
+    loop.close()
 
 
 def test_keys_of_the_person_who_runs_the_server_are_not_tried(
