@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes.util
 import json
 import platform
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -35,6 +36,11 @@ class Check:
     ok: bool
     found: str
     remedy: str = ""
+    is_needed: bool = True
+
+    @property
+    def is_fine(self) -> bool:
+        return self.ok or not self.is_needed
 
 
 def doctor(
@@ -45,18 +51,19 @@ def doctor(
     if as_json:
         print(
             json.dumps(
-                {"ok": all(check.ok for check in checks), "checks": [asdict(check) for check in checks]}, indent=2
+                {"ok": all(check.is_fine for check in checks), "checks": [asdict(check) for check in checks]}, indent=2
             )
         )
     else:
         print_checks(checks)
-    return 0 if all(check.ok for check in checks) else 1
+    return 0 if all(check.is_fine for check in checks) else 1
 
 
 def print_checks(checks: list[Check]) -> None:
     console = Console(highlight=False)
     for check in checks:
-        mark = "[green]ok[/green]     " if check.ok else "[red]missing[/red]"
+        colour, word = ("green", "ok") if check.ok else ("red", "missing") if check.is_needed else ("yellow", "absent")
+        mark = f"[{colour}]{word:7}[/{colour}]"
         console.print(f"{mark} {check.name}: {escape(check.found)}")
         if not check.ok:
             console.print(f"        {escape(check.remedy)}")
@@ -160,6 +167,17 @@ def file_database(data: Path) -> Check:
         return Check("database", False, f"{folder}: {error.strerror}", "Set TUNERWEB_DATA to a folder of your own.")
 
 
+def adb() -> Check:
+    remedy = "Install it (apt-get install adb) to reach phones. Everything else works without."
+    try:
+        said = subprocess.run(["adb", "version"], capture_output=True, text=True, timeout=10, check=True).stdout
+    except FileNotFoundError:
+        return Check("adb", False, "not installed", remedy, is_needed=False)
+    except (OSError, subprocess.SubprocessError) as error:
+        return Check("adb", False, first_line(error), remedy, is_needed=False)
+    return Check("adb", True, said.partition("\n")[0])
+
+
 def first_line(error: Exception) -> str:
     return str(error).strip().split("\n")[0]
 
@@ -174,4 +192,5 @@ CHECKS: tuple[Callable[[], Check], ...] = (
     database,
     toolchain,
     self_test,
+    adb,
 )
