@@ -16,8 +16,8 @@ from devices.identifiers import AdbIdentifier
 from devices.transports import shell
 from devices.transports.addresses import Network, allowed_address
 from devices.transports.base import (
+    NOBODY,
     SCRATCH_PREFIX,
-    SHARED,
     Cancelled,
     CommandResult,
     checked_owner,
@@ -95,7 +95,7 @@ class AdbTransport:
         *,
         networks: Sequence[Network] = (),
         adb: str = "adb",
-        owner: str = SHARED,
+        owner: str = NOBODY,
     ) -> None:
         """Raises what keeps the device from being used: it is asked for its state."""
         self.owner = checked_owner(owner)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from devices.transports.base import (
-    SHARED,
+    NOBODY,
     Cancelled,
     CommandResult,
     checked_owner,
@@ -33,7 +33,7 @@ class LocalTransport:
     kind: ClassVar[str] = "local"
     place: ClassVar[str] = "this machine"
 
-    def __init__(self, scratch: Path | None = None, *, owner: str = SHARED) -> None:
+    def __init__(self, scratch: Path | None = None, *, owner: str = NOBODY) -> None:
         self.owner = checked_owner(owner)
         self._scratch = scratch or Path(tempfile.gettempdir())
 

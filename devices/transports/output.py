@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections import deque
 from typing import IO
@@ -34,7 +33,7 @@ class CappedOutput:
 
 
 class Reader:
-    """Of one pipe, in a thread of its own."""
+    """Of one pipe, in a thread of its own, which closes it when nobody holds its other end any more."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self.output = CappedOutput()
@@ -43,8 +42,7 @@ class Reader:
         self._thread.start()
 
     def _run(self) -> None:
-        # ValueError: closed here, while somebody else still holds its other end.
-        with contextlib.suppress(OSError, ValueError):
+        with self._pipe:
             while piece := self._pipe.read1(PIECE_BYTES):  # type: ignore[attr-defined]
                 self.output.add(piece)
 

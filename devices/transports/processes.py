@@ -58,9 +58,8 @@ def run_process(
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         code = process.wait()
-    with process.stdout, process.stderr:
-        wall_us = round((time.monotonic() - started) * 1e6)
-        return Ended(code if code >= 0 else 128 - code, out.text(), err.text(), wall_us, why)
+    wall_us = round((time.monotonic() - started) * 1e6)
+    return Ended(code if code >= 0 else 128 - code, out.text(), err.text(), wall_us, why)
 
 
 def _feed(process: subprocess.Popen[bytes], stdin: bytes) -> None:

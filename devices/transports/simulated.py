@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from devices.transports.base import SHARED
+from devices.transports.base import NOBODY
 from devices.transports.local import LocalTransport
 
 
@@ -16,7 +16,7 @@ class SimulatedTransport(LocalTransport):
     kind: ClassVar[str] = "simulated"
     place: ClassVar[str] = "the simulated device"
 
-    def __init__(self, folder: Path, seed: int, *, owner: str = SHARED) -> None:
+    def __init__(self, folder: Path, seed: int, *, owner: str = NOBODY) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         super().__init__(folder, owner=owner)
         self.folder = folder

@@ -18,7 +18,7 @@ from devices.identifiers import SshIdentifier
 from devices.transports import shell
 from devices.transports.addresses import Network, allowed_address
 from devices.transports.base import (
-    SHARED,
+    NOBODY,
     Cancelled,
     CommandResult,
     checked_owner,
@@ -72,7 +72,7 @@ class SshTransport:
         networks: Sequence[Network],
         private_key: str | None = None,
         password: str | None = None,
-        owner: str = SHARED,
+        owner: str = NOBODY,
     ) -> None:
         self.owner = checked_owner(owner)
         self._name = str(identifier)

@@ -107,7 +107,9 @@ def test_the_real_adb_lists_what_is_attached(
         found = {device.serial: device.state for device in attached_devices()}
         for identifier in ours:
             adb_server.detach(identifier)
-    assert [found[identifier.serial] for identifier in ours] == ["device", "unauthorized", "offline"]
+    states = [found[identifier.serial] for identifier in ours]
+    # adb says `authorizing` until it has offered its last key.
+    assert states in (["device", "unauthorized", "offline"], ["device", "authorizing", "offline"])
 
 
 def test_a_server_without_adb_says_so() -> None:

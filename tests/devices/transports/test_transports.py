@@ -11,6 +11,7 @@ import pytest
 
 from devices.transports.base import Transport, push_checked, remote_sha256, scratch_folder, sweep_leftovers
 from devices.transports.errors import CommandCancelled, CommandTimedOut, FileMissing, FileTooLarge
+from devices.transports.local import LocalTransport
 from devices.transports.output import LONGEST_OUTPUT_BYTES
 from tests.processes import gone
 
@@ -76,7 +77,7 @@ def test_a_command_past_its_time_limit_is_gone(transport: Transport, tmp_path: P
 def test_a_child_that_left_its_session_is_gone_too(transport: Transport, tmp_path: Path) -> None:
     told = tmp_path / "pids"
     with pytest.raises(CommandTimedOut):
-        transport.run(["sh", "-c", f"setsid sh -c '{starts_a_child(told)}'"], timeout_s=1)
+        transport.run(["sh", "-c", f"setsid sh -c '{starts_a_child(told)}' & sleep 60"], timeout_s=1)
     assert all(gone(int(pid)) for pid in told.read_text().split())
 
 
@@ -164,6 +165,19 @@ def test_what_a_dead_holder_left_is_swept(transport: Transport, tmp_path: Path) 
     assert gone(int(told.read_text()))
     assert transport.run(["ls", left]).exit_code != 0
     assert transport.run(["rmdir", others]).exit_code == 0
+
+
+def test_what_belongs_to_nobody_is_not_swept_by_others(tmp_path: Path) -> None:
+    first, second = LocalTransport(tmp_path), LocalTransport(tmp_path)
+    with scratch_folder(first) as folder:
+        sweep_leftovers(second)
+        assert Path(folder).exists()
+
+
+@pytest.mark.parametrize("owner", ["a.b", "a b", "*", "$(id)", "a/b"])
+def test_an_owner_that_could_mean_others_is_refused(owner: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no name of an owner"):
+        LocalTransport(tmp_path, owner=owner)
 
 
 def starts_a_child(told: Path) -> str:
