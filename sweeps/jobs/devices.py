@@ -44,6 +44,12 @@ def work_on_a_device() -> None:
             _do(*claimed, keeper)
 
 
+def do_check(row: DeviceCheck, lease: Lease) -> None:
+    """One check that was claimed, in this process."""
+    with Keeper() as keeper:
+        _do(row, lease, keeper)
+
+
 def _do(row: DeviceCheck, lease: Lease, keeper: Keeper) -> None:
     """Whatever happens, the device is free afterwards."""
     try:

@@ -12,7 +12,6 @@ from devices.models import Device, DeviceCheck, Hold, Platform, Reach, SecretKin
 from devices.secrets import write_secret
 from sweeps.jobs import devices as jobs
 from tests.devices.registered import registered
-from tunerweb.work.keeper import Keeper
 from tunerweb.work.leases import WorkState
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -24,8 +23,7 @@ def after_check(device: Device) -> tuple[Device, DeviceCheck]:
     lifecycle.request_check(device, device.owner)
     claimed = lifecycle.claim_check(device, "device@here")
     assert claimed
-    with Keeper() as keeper:
-        jobs._do(*claimed, keeper)
+    jobs.do_check(*claimed)
     device.refresh_from_db()
     claimed[0].refresh_from_db()
     return device, claimed[0]

@@ -11,6 +11,7 @@ from sweeps.toolchain.errors import ModelRejected, ToolchainError
 from sweeps.tuner.inputs import BadInput
 from tunerweb.cli import INTERRUPTED, complain
 from tunerweb.cli.demo import demo
+from tunerweb.cli.device import device
 from tunerweb.cli.doctor import doctor
 from tunerweb.cli.info import info
 from tunerweb.cli.sweep import sweep
@@ -26,6 +27,7 @@ app = typer.Typer(
 )
 for command in (up, demo, sweep, info, doctor):
     app.command()(command)
+app.add_typer(device, name="device")
 
 
 def run() -> int:
