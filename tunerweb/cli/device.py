@@ -142,7 +142,7 @@ def _owner(data: Path | None, name: str | None) -> User:
 
     environment = read_environment(data=data)
     os.environ["TUNERWEB_DATA"] = str(environment.data)
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tunerweb.settings")
+    os.environ["DJANGO_SETTINGS_MODULE"] = "tunerweb.settings"
     import django
     from django.db import DatabaseError
 
