@@ -36,7 +36,7 @@ def connect(device: Device) -> Transport:
     if device.transport == TransportKind.ADB:
         return AdbTransport(parse_adb(device.identifier), networks=networks(), owner=device.public_id)
     if device.transport == TransportKind.SIMULATED:
-        return SimulatedTransport(simulated_folder(device), seed=device.pk)
+        return SimulatedTransport(simulated_folder(device), seed=device.pk, owner=device.public_id)
     return LocalTransport(_made(settings.ENVIRONMENT.scratch), owner=device.public_id)
 
 
