@@ -9,7 +9,7 @@ from django.db import transaction
 from devices import lifecycle
 from devices.models import Device, DeviceCheck, SecretKind
 from devices.secrets import write_secret
-from tunerweb.accounts.models import User
+from tunerweb.accounts.models import Team, User
 
 BUSY = "{holder} has the device now, since {since:%H:%M}. Cancel it, or wait until it is done."
 
@@ -18,11 +18,11 @@ class NotNow(Exception):
     """What was asked for cannot be done at the moment. The message is one sentence for the person who asked."""
 
 
-def register(asked: dict[str, Any], by: User) -> Device:
+def register(asked: dict[str, Any], by: User, team: Team) -> Device:
     """The device, its secrets and its first check, or nothing."""
     with transaction.atomic():
         device: Device = Device.objects.create(
-            team=by.team,
+            team=team,
             owner=by,
             name=asked["name"],
             platform=asked["platform"],

@@ -11,7 +11,7 @@ from django.urls import reverse_lazy
 from devices.identifiers import ADB_FORM, SSH_FORM, IdentifierRejected, parse_adb, parse_ssh
 from devices.models import LONGEST_IDENTIFIER, LONGEST_NAME, Device, Platform, TransportKind
 from devices.targets import TargetError, find_target
-from tunerweb.accounts.models import User
+from tunerweb.accounts.models import Team
 
 CONTROL = "form-control"
 LONGEST_SECRET = 20_000
@@ -85,9 +85,9 @@ class DeviceForm(forms.Form):
         help_text="Separated by commas, such as lab 2, cooled.",
     )
 
-    def __init__(self, data: Any = None, *, user: User, initial: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, data: Any = None, *, team: Team, initial: Mapping[str, Any] | None = None) -> None:
         super().__init__(data, initial=dict(initial or {}))
-        self.user = user
+        self.team = team
         by_adb = self["platform"].value() == Platform.ANDROID or self["transport"].value() == TransportKind.ADB
         self.fields["identifier"].help_text = ADB_FORM if by_adb else SSH_FORM
         for field in self.fields.values():
@@ -96,7 +96,7 @@ class DeviceForm(forms.Form):
 
     def clean_name(self) -> str:
         name: str = " ".join(self.cleaned_data["name"].split())
-        if Device.objects.filter(team=self.user.team, name=name).exists():
+        if Device.objects.filter(team=self.team, name=name).exists():
             raise forms.ValidationError(TAKEN)
         return name
 
@@ -148,9 +148,17 @@ class DeviceForm(forms.Form):
     def _check_one_host(self, cleaned: dict[str, Any]) -> None:
         if cleaned["transport"] != TransportKind.LOCAL:
             return
-        there = Device.objects.filter(team=self.user.team, transport=TransportKind.LOCAL).first()
+        there = Device.objects.filter(team=self.team, transport=TransportKind.LOCAL).first()
         if there:
             self.add_error("platform", ONE_HOST.format(name=there.name))
+
+
+class DeviceRejected(Exception):
+    """`problems`: a field and a sentence each."""
+
+    def __init__(self, form: forms.Form) -> None:
+        super().__init__("The device is not registered.")
+        self.problems = [(field, " ".join(map(str, errors))) for field, errors in form.errors.items()]
 
 
 class SecretForm(forms.Form):

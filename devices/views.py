@@ -29,9 +29,9 @@ def device_list(request: SignedInRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def device_new(request: SignedInRequest) -> HttpResponse:
     if request.method == "POST":
-        form = DeviceForm(request.POST, user=request.user)
+        form = DeviceForm(request.POST, team=request.user.team)
         if form.is_valid():
-            return redirect(actions.register(form.cleaned_data, request.user))
+            return redirect(actions.register(form.cleaned_data, request.user, form.team))
         return render(request, "devices/new.html", _new_context(form), status=422)
     return render(request, "devices/new.html", _new_context(_fresh_form(request)))
 
@@ -100,7 +100,7 @@ def form_fields(request: SignedInRequest) -> HttpResponse:
 
 
 def _fresh_form(request: SignedInRequest) -> DeviceForm:
-    return DeviceForm(user=request.user, initial={"platform": Platform.ANDROID, **request.GET.dict()})
+    return DeviceForm(team=request.user.team, initial={"platform": Platform.ANDROID, **request.GET.dict()})
 
 
 def _new_context(form: DeviceForm) -> dict[str, Any]:

@@ -18,7 +18,7 @@ def register_simulated() -> int:
     """A simulated device, registered and to be checked; its id."""
     person = someone(f"person {os.getpid()} {time.monotonic_ns()}")
     asked = {"name": "simulated", "platform": "simulated", "transport": "simulated", "identifier": "", "labels": []}
-    return int(devices.register({**asked, "soc": None, "python": ""}, person).pk)
+    return int(devices.register({**asked, "soc": None, "python": ""}, person, person.team).pk)
 
 
 def count_devices() -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ninja import NinjaAPI
 
-from sweeps.api import configs, files, models, sweeps, uploads
+from sweeps.api import configs, devices, files, models, sweeps, uploads
 from sweeps.api.refusals import handle_refusals
 from tunerweb.accounts.tokens import TokenAuth
 
@@ -20,5 +20,5 @@ DESCRIPTION = (
 
 api = NinjaAPI(title="Tunerweb", version="1", description=DESCRIPTION, urls_namespace="api", auth=TokenAuth())
 handle_refusals(api)
-for part in (models, uploads, configs, sweeps, files):
+for part in (models, uploads, configs, sweeps, files, devices):
     api.add_router("", part.router)

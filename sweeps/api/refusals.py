@@ -10,6 +10,8 @@ from django.http import Http404, HttpRequest, HttpResponse
 from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, ValidationError
 
+from devices.actions import NotNow
+from devices.forms import DeviceRejected
 from sweeps.configs import ConfigUnreadable
 from sweeps.exports import NotThere
 from sweeps.planning import SpecRejected
@@ -81,6 +83,8 @@ ANSWERS: dict[type[Exception], tuple[int, Callable[[Any], Json]]] = {
     Conflict: (409, _conflict),
     NotThere: (409, _conflict),
     StaleConfig: (409, _conflict),
+    NotNow: (409, _conflict),
+    DeviceRejected: (422, lambda error: _invalid(error.problems)),
     SpecRejected: (422, _of_spec),
     ValidationError: (422, _of_schema),
     ConfigUnreadable: (422, lambda error: _invalid([("text", str(error))])),

@@ -20,12 +20,12 @@ def user() -> User:
 
 
 def problems(user: User, **typed: str) -> dict[str, list[str]]:
-    form = DeviceForm({**BOARD, **typed}, user=user)
+    form = DeviceForm({**BOARD, **typed}, team=user.team)
     return {name: list(errors) for name, errors in form.errors.items()}
 
 
 def cleaned(user: User, **typed: str) -> dict[str, object]:
-    form = DeviceForm({**BOARD, **typed}, user=user)
+    form = DeviceForm({**BOARD, **typed}, team=user.team)
     assert form.is_valid(), form.errors
     return form.cleaned_data
 

@@ -52,7 +52,7 @@ def add(
     """Register a device. Secrets are read from files: what is typed here can be seen by others."""
     owner = _owner(data, user)
     from devices.actions import register
-    from devices.forms import DeviceForm
+    from devices.forms import DeviceForm, DeviceRejected
 
     form = DeviceForm(
         {
@@ -66,11 +66,11 @@ def add(
             "soc": soc,
             "labels": ",".join(label or []),
         },
-        user=owner,
+        team=owner.team,
     )
     if not form.is_valid():
-        raise BadInput(*(f"{field}: {' '.join(map(str, errors))}" for field, errors in form.errors.items()))
-    made = register(form.cleaned_data, owner)
+        raise BadInput(*(f"{field}: {sentence}" for field, sentence in DeviceRejected(form).problems))
+    made = register(form.cleaned_data, owner, form.team)
     print(f"{made.name} is registered. `tunerweb device check {made.name!r}` tests it now.")
     return 0
 
