@@ -1,0 +1,92 @@
+"""What was measured, and under which conditions. A block is one process on the device."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from devices.runners.base import Timing
+
+TWIN = "#2"
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What two blocks must have in common to be compared. `event` is what was timed."""
+
+    timing: Timing
+    event: str
+    perf_profile: str
+    profiling_level: str
+    runtime: str
+
+
+@dataclass(frozen=True)
+class MeasuredBlock:
+    """`samples_us`: one per inference, warm-up left out. `round` counts from 0. `is_noisy`: something disturbed it.
+
+    `after_pause`: the device was given time to cool down before it.
+    """
+
+    round: int
+    candidate: str
+    samples_us: tuple[float, ...]
+    conditions: Conditions
+    temperature_c: float | None = None
+    is_noisy: bool = False
+    after_pause: bool = False
+
+    @property
+    def median_us(self) -> float:
+        return median(self.samples_us)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The protocol's numbers; shares, not percent. A difference below `effect` counts for nothing.
+
+    `most_noise`: two measurements of one binary that differ by more make every ranking worthless. `most_drift`: how
+    much slower the last round may be than the first. `error` is two-sided, for all comparisons together.
+    """
+
+    least_rounds: int = 5
+    most_rounds: int = 25
+    effect: float = 0.01
+    most_noise: float = 0.05
+    most_drift: float = 0.05
+    most_pauses: int = 3
+    resamples: int = 2000
+    error: float = 0.05
+    seed: int = 0
+
+
+class NotRankable(ValueError):
+    """One sentence: why these measurements give no ranking."""
+
+
+def twin_of(baseline: str) -> str:
+    """The baseline measured a second time under another name, which shows what chance alone does."""
+    return baseline + TWIN
+
+
+def common_conditions(blocks: Iterable[MeasuredBlock]) -> Conditions:
+    """Raise `NotRankable` when there are several, or when their times mean nothing."""
+    found = {block.conditions for block in blocks}
+    if not found:
+        raise NotRankable("Nothing was measured.")
+    if len(found) > 1:
+        raise NotRankable("The blocks were measured under different conditions, which do not compare.")
+    [conditions] = found
+    if conditions.timing is Timing.EMULATED:
+        raise NotRankable("Not rankable: emulated. An emulator's times say nothing about the device.")
+    return conditions
+
+
+def medians_by_round(blocks: Sequence[MeasuredBlock]) -> dict[str, dict[int, float]]:
+    """Candidate to round to the block's median; of a block that was repeated the last counts."""
+    found: dict[str, dict[int, float]] = defaultdict(dict)
+    for block in blocks:
+        found[block.candidate][block.round] = block.median_us
+    return dict(found)

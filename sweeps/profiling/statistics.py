@@ -1,0 +1,58 @@
+"""Bootstrap over rounds. The same blocks give the same answer: the resampling is seeded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy
+from numpy.typing import NDArray
+
+from sweeps.profiling.blocks import Rules
+
+Floats = NDArray[numpy.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A median with its confidence interval, in the unit of what it is of."""
+
+    median: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        return (self.high - self.low) / 2
+
+
+def interval_of(values: Floats, rules: Rules, error: float | None = None) -> Interval:
+    """Of the median; `error` is two-sided and by default that of the rules."""
+    resampled = resampled_medians(values, rules)
+    tail = (rules.error if error is None else error) / 2
+    low, high = numpy.quantile(resampled, [tail, 1 - tail])
+    return Interval(float(numpy.median(values)), float(low), float(high))
+
+
+def resampled_medians(values: Floats, rules: Rules) -> Floats:
+    random = numpy.random.default_rng([rules.seed, len(values)])
+    picks = random.integers(0, len(values), (rules.resamples, len(values)))
+    medians: Floats = numpy.median(values[picks], axis=1)
+    return medians
+
+
+def paired(one: Mapping[int, float], other: Mapping[int, float]) -> Floats:
+    """ln(one / other) for each round that has both: what the rounds have in common, such as heat, drops out."""
+    rounds = sorted(one.keys() & other.keys())
+    return numpy.array([math.log(one[number] / other[number]) for number in rounds])
+
+
+def drift_of(baseline: Mapping[int, float], since_round: int = 0) -> float:
+    """How much slower the last round is than the first, as a share, by a straight line through all since a round."""
+    rounds = sorted(number for number in baseline if number >= since_round)
+    if len(rounds) < 3:
+        return 0.0
+    values = numpy.array([baseline[number] for number in rounds])
+    slope, _ = numpy.polyfit(rounds, values / numpy.median(values), 1)
+    return float(slope * (rounds[-1] - rounds[0]))

@@ -1,0 +1,137 @@
+"""The naive rule ranks the heat of the phone; this one holds. Shares are over many simulated devices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy
+import pytest
+
+from devices.runners.base import Timing
+from sweeps.profiling.blocks import MeasuredBlock, NotRankable, Rules
+from sweeps.profiling.ranking import LatencyRanking, rank_latency
+from tests.sweeps.profiling.simulated import BASE_US, Device, block, interleaved
+
+RULES = Rules(resamples=500)
+TRIALS = 60
+ROUNDS = 9
+NAMES = ("base", "a", "b", "c", "d", "best")
+
+
+def gaps(gap: float) -> dict[str, float]:
+    """All are this share slower than the best, which is the last."""
+    return {name: 0.0 if name == "best" else gap for name in NAMES}
+
+
+def naive_winner(seed: int, gap: float) -> str:
+    """Each candidate once after the other, the lowest mean wins."""
+    device = Device(seed, blocks=len(NAMES))
+    means = {name: numpy.mean(device.samples_us(slower)) for name, slower in gaps(gap).items()}
+    return min(means, key=lambda name: means[name])
+
+
+def ranked(seed: int, gap: float) -> LatencyRanking:
+    device = Device(seed, blocks=ROUNDS * (len(NAMES) + 1))
+    return rank_latency(interleaved(device, gaps(gap), ROUNDS, RULES), "base", RULES)
+
+
+def share(found: list[bool]) -> float:
+    return sum(found) / len(found)
+
+
+def first_group(seed: int, gap: float) -> list[str]:
+    return [each.name for each in ranked(seed, gap).groups()[0]]
+
+
+def test_the_naive_rule_misses_a_best_that_is_measured_last() -> None:
+    assert share([naive_winner(seed, 0.01) == "best" for seed in range(TRIALS)]) < 0.2
+
+
+def test_the_naive_rule_finds_a_winner_among_equals_where_there_is_none() -> None:
+    winners = [naive_winner(seed, 0.0) for seed in range(TRIALS)]
+    # Chance alone would give each of the six a sixth.
+    assert share([winner == "base" for winner in winners]) > 0.4
+
+
+def test_equals_are_a_tie() -> None:
+    assert share([len(first_group(seed, 0.0)) == len(NAMES) for seed in range(TRIALS)]) > 0.9
+
+
+def test_a_gap_of_one_percent_is_a_tie_that_holds_the_best() -> None:
+    groups = [first_group(seed, 0.01) for seed in range(TRIALS)]
+    assert share(["best" in group for group in groups]) == 1.0
+    assert share([group == ["best"] for group in groups]) < 0.1
+
+
+def test_a_gap_of_three_percent_is_found() -> None:
+    assert share([first_group(seed, 0.03) == ["best"] for seed in range(TRIALS)]) > 0.9
+
+
+def test_a_gap_of_six_percent_is_always_found() -> None:
+    assert share([first_group(seed, 0.06) == ["best"] for seed in range(TRIALS)]) == 1.0
+
+
+def test_how_much_slower_is_told_with_its_interval() -> None:
+    last = ranked(0, 0.06).candidates[-1].slower_than_best
+    assert last is not None
+    assert last.low < 0.06 < last.high
+
+
+def test_the_same_blocks_give_the_same_ranking() -> None:
+    assert ranked(3, 0.02) == ranked(3, 0.02)
+
+
+def test_ties_are_ordered_by_what_is_exact() -> None:
+    blocks = interleaved(Device(1, 50), {"base": 0.0, "a": 0.0, "b": 0.0}, ROUNDS, RULES)
+    keys = {"base": (3.0,), "a": (2.0,), "b": (1.0,)}
+    found = rank_latency(blocks, "base", RULES, keys)
+    assert [(each.rank, each.name) for each in found.candidates] == [(1, "b"), (1, "a"), (1, "base")]
+
+
+def test_a_binary_that_differs_from_itself_makes_it_too_noisy_to_rank() -> None:
+    blocks = interleaved(Device(1, 50, noise=0.6), gaps(0.06), ROUNDS, RULES)
+    with pytest.raises(NotRankable, match="Too noisy to rank"):
+        rank_latency(blocks, "base", RULES)
+
+
+def test_four_rounds_are_too_few() -> None:
+    with pytest.raises(NotRankable, match="4 rounds are too few"):
+        rank_latency(interleaved(Device(1, 50), gaps(0.03), 4, RULES), "base", RULES)
+
+
+def test_a_candidate_with_too_few_rounds_is_left_out() -> None:
+    blocks = interleaved(Device(1, 50), gaps(0.03), ROUNDS, RULES)
+    found = rank_latency([each for each in blocks if each.candidate != "a" or each.round < 3], "base", RULES)
+    assert list(found.left_out) == ["a"]
+    assert "a" not in [each.name for each in found.candidates]
+
+
+def with_conditions(blocks: list[MeasuredBlock], **fields: object) -> list[MeasuredBlock]:
+    return [replace(each, conditions=replace(each.conditions, **fields)) for each in blocks]  # type: ignore[arg-type]
+
+
+def test_emulated_times_are_never_ranked() -> None:
+    blocks = with_conditions(interleaved(Device(1, 50), gaps(0.03), ROUNDS, RULES), timing=Timing.EMULATED)
+    with pytest.raises(NotRankable, match="Not rankable: emulated"):
+        rank_latency(blocks, "base", RULES)
+
+
+@pytest.mark.parametrize("field", ["event", "perf_profile", "profiling_level", "runtime"])
+def test_blocks_of_different_conditions_are_never_in_one_ranking(field: str) -> None:
+    blocks = interleaved(Device(1, 50), gaps(0.03), ROUNDS, RULES)
+    with pytest.raises(NotRankable, match="different conditions"):
+        rank_latency([*with_conditions(blocks[:1], **{field: "another"}), *blocks[1:]], "base", RULES)
+
+
+def test_nothing_measured_is_told() -> None:
+    with pytest.raises(NotRankable, match="Nothing was measured"):
+        rank_latency([], "base", RULES)
+
+
+def test_the_statistics_of_a_candidate() -> None:
+    blocks = [
+        block(number, name, [BASE_US + number] * 3) for number in range(ROUNDS) for name in ("base", "base#2", "a")
+    ]
+    stats = rank_latency(blocks, "base", RULES).candidates[0].stats
+    assert (stats.latency_us.median, stats.mad_us, stats.lowest_us, stats.p99_us) == (BASE_US + 4, 2.0, BASE_US, None)
+    assert (stats.rounds, stats.runs) == (ROUNDS, 3 * ROUNDS)
