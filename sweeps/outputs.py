@@ -96,11 +96,9 @@ def _difference(name: str, one: Array | None, other: Array | None) -> OutputDiff
     if one.tobytes() == other.tobytes():
         return OutputDifference(name, True)
     a, b = one.astype(numpy.float64).ravel(), other.astype(numpy.float64).ravel()
-    if not (numpy.isfinite(a) == numpy.isfinite(b)).all():
-        return OutputDifference(
-            name, False, problem=f"The output {name} is infinite or no number in one of the two only."
-        )
-    known = numpy.isfinite(a)
+    known = numpy.isfinite(a) & numpy.isfinite(b)
+    if not numpy.array_equal(a[~known], b[~known], equal_nan=True):
+        return OutputDifference(name, False, problem=f"The output {name} is infinite or no number in one of them only.")
     return _of_values(name, a[known], b[known])
 
 
