@@ -18,7 +18,7 @@ from tests.tunerweb.supervisor.running import Running
 
 ADDRESS = r"Tunerweb is at (http://127\.0\.0\.1:\d+)/"
 SETUP = r"Nobody has an account yet\. Make the first one here, once: (\S+)"
-MEMBERS = {"prepare", "broker", "web", "compile-1", "light", "reconciler"}
+MEMBERS = {"prepare", "broker", "web", "compile-1", "light", "devices", "reconciler"}
 
 
 class Up(Running):
