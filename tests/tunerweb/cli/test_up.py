@@ -39,7 +39,12 @@ def member_name(pid: int) -> str | None:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     except (FileNotFoundError, ProcessLookupError):
         return None
-    patterns = {"broker": r"valkey-server", "web": r"-m uvicorn", "reconciler": r"work\.reconciler"}
+    patterns = {
+        "broker": r"valkey-server",
+        "web": r"-m uvicorn",
+        "reconciler": r"work\.reconciler",
+        "devices": r"work\.crew",
+    }
     for name, pattern in patterns.items():
         if re.search(pattern, command):
             return name
