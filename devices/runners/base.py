@@ -75,12 +75,18 @@ class Runtime:
 
 @dataclass(frozen=True)
 class RunSettings:
-    """`runs`: inferences that count, after `warmup_runs` that do not."""
+    """`runs`: inferences that count; None lets the runner choose, so that a block takes about half a second.
 
-    runs: int = 20
+    Before them come warm-up inferences that do not count: at least `warmup_runs`, and for `warmup_s` where the runner
+    can tell; none when `warmup_runs` is 0. Logging slows a run down, so that two log levels never share a ranking.
+    """
+
+    runs: int | None = None
     warmup_runs: int = 3
+    warmup_s: float = 0.3
     perf_profile: str = "burst"
     profiling_level: str = "basic"
+    log_level: str = "error"
     timeout_s: float = 300.0
     seed: int = 0
 
@@ -121,12 +127,17 @@ def check_binary(info: BinaryInfo, soc_model: int | None, runtime: Runtime) -> N
         )
     if runtime.timing is not Timing.MEASURED or soc_model is None or info.soc_model == soc_model:
         return
-    made_for, device = _target(info.soc_model), _target(soc_model)
-    if made_for.partition(" ")[2] != device.partition(" ")[2]:
+    made_for, device = info.dsp_arch or _dsp_arch(info.soc_model), _dsp_arch(soc_model)
+    if made_for and device and made_for != device:
         raise BinaryMismatch(
-            f"The binary was compiled for {made_for}, and the device is {device}: it would refuse to load it. Launch "
-            "the sweep for the device's SoC."
+            f"The binary was compiled for {soc_label(info)}, and the device is {_named(soc_model, device)}: it would "
+            "refuse to load it. Launch the sweep for the device's SoC."
         )
+
+
+def soc_label(info: BinaryInfo) -> str:
+    """Such as `SM8650 (v75)`; the arch alone for a binary that does not name its SoC."""
+    return _named(info.soc_model, info.dsp_arch or _dsp_arch(info.soc_model))
 
 
 def _version(build_id: str) -> tuple[int, int, int] | None:
@@ -134,9 +145,17 @@ def _version(build_id: str) -> tuple[int, int, int] | None:
     return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
-def _target(soc_model: int) -> str:
+def _dsp_arch(soc_model: int) -> int:
+    """Such as 75; 0 for a SoC that is not known."""
     try:
-        target = find_target(soc_model)
+        return int(find_target(soc_model).dsp_arch.removeprefix("v"))
     except TargetError:
-        return f"SoC {soc_model}"
-    return f"{target.name} ({target.dsp_arch})"
+        return 0
+
+
+def _named(soc_model: int, dsp_arch: int) -> str:
+    try:
+        name = find_target(soc_model).name
+    except TargetError:
+        name = f"SoC {soc_model}" if soc_model else "a SoC that it does not name"
+    return f"{name} (v{dsp_arch})" if dsp_arch else name

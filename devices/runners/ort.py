@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import json
-import shlex
-import signal
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from devices.runners.base import Block, Job, RunFailed, RunnerMissing, Runtime, Timing
-from devices.runners.failures import explained
-from devices.runners.parsers.ort_csv import NotAProfile, Profile, parse_ort_csv
+from devices.runners.failures import failure_of
+from devices.runners.parsers.profile import NotAProfile
+from devices.runners.parsers.recognition import parse_profile
+from devices.runners.tensors import stored_inputs
 from devices.runners.wrapper import write_wrapper
 from devices.transports.base import CommandResult, Transport, scratch_folder
 
 SCRIPT = Path(__file__).with_name("on_device.py")
 PROBE_TIMEOUT_S = 60.0
 LARGEST_RESULT_BYTES = 16 * 1024 * 1024
+LARGEST_PROFILE_BYTES = 256 * 1024 * 1024
 LARGEST_OUTPUT_BYTES = 1024 * 1024 * 1024
 WALL = "wall time of session.run"
-CRASHES = {128 + number: number.name for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)}
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,13 @@ class OrtRunner:
                 cancelled=job.cancelled,
             )
             if ended.exit_code != 0:
-                raise _failure(ended)
+                raise failure_of(ended, job.info, runtime)
             return self._block(job, runtime, folder, Path(here), ended)
 
     def _send(self, job: Job, folder: str, here: Path) -> None:
+        if job.inputs:
+            # Refused here, in words, rather than by a traceback on the device.
+            stored_inputs(job.info, job.inputs)
         write_wrapper(job.info, "context.bin", here / "model.onnx")
         self.transport.push(SCRIPT, f"{folder}/on_device.py")
         self.transport.push(here / "model.onnx", f"{folder}/model.onnx")
@@ -81,22 +84,21 @@ class OrtRunner:
 
     def _block(self, job: Job, runtime: Runtime, folder: str, here: Path, ended: CommandResult) -> Block:
         self.transport.pull(f"{folder}/result.json", here / "result.json", limit_bytes=LARGEST_RESULT_BYTES)
-        self.transport.pull(f"{folder}/profile.csv", here / "profile.csv", limit_bytes=LARGEST_RESULT_BYTES)
+        self.transport.pull(f"{folder}/profile.csv", here / "profile.csv", limit_bytes=LARGEST_PROFILE_BYTES)
         if job.outputs:
             self.transport.pull(f"{folder}/outputs.npz", job.outputs, limit_bytes=LARGEST_OUTPUT_BYTES)
         told = json.loads((here / "result.json").read_text())
         try:
-            profile = parse_ort_csv((here / "profile.csv").read_text(errors="replace"))
+            profile = parse_profile((here / "profile.csv").read_bytes()).after(told["first"])
             event, samples = profile.headline()
         except NotAProfile as error:
             raise RunFailed(str(error), ended.stderr) from None
-        first = job.settings.warmup_runs
         return Block(
-            samples_us=samples[first:],
+            samples_us=samples,
             event=event,
             timing=runtime.timing,
-            other_us={WALL: tuple(told["wall_us"][first:]), **_others(profile, event, first)},
-            counters=_counters(profile, first),
+            other_us={WALL: tuple(told["wall_us"][told["first"] :]), **profile.others(event)},
+            counters=profile.counters(),
             load_us=profile.load_us or told["load_us"],
             wall_us=ended.wall_us,
             log=ended.stderr,
@@ -112,34 +114,9 @@ def _said_to_device(job: Job) -> dict[str, Any]:
         "profile": "profile.csv",
         "runs": settings.runs,
         "warmup_runs": settings.warmup_runs,
+        "warmup_s": settings.warmup_s,
         "perf_profile": settings.perf_profile,
         "profiling_level": settings.profiling_level,
+        "log_level": settings.log_level,
         "seed": settings.seed,
     }
-
-
-def _others(profile: Profile, headline: str, first: int) -> dict[str, tuple[float, ...]]:
-    events = {event for inference in profile.inferences for event in inference} - {headline}
-    return {event: profile.of(event)[first:] for event in sorted(events)}
-
-
-def _counters(profile: Profile, first: int) -> dict[str, tuple[int, ...]]:
-    events = {event for counts in profile.counts for event in counts}
-    return {
-        event: tuple(counts[event] for counts in profile.counts[first:] if event in counts) for event in sorted(events)
-    }
-
-
-def _failure(ended: CommandResult) -> RunFailed:
-    log = "\n".join(part for part in (ended.stdout, ended.stderr) if part)
-    if name := CRASHES.get(ended.exit_code):
-        return RunFailed(
-            f"The runtime on the device crashed ({name}) with this binary. The binary may be damaged, or made for "
-            "another device.",
-            log,
-        )
-    return RunFailed(explained(log) or f"The run ended with exit code {ended.exit_code}: {_last(log)}", log)
-
-
-def _last(log: str) -> str:
-    return shlex.quote(log.strip().rpartition("\n")[2][:300])

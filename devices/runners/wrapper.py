@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
 import onnx
-from onnx import TensorProto, helper
+from onnx import helper
 
-from devices.runners.base import BinaryInfo, RunFailed, TensorInfo
+from devices.runners.base import BinaryInfo, TensorInfo
+from devices.runners.tensors import numpy_type
 
 DOMAIN = "com.microsoft"
-ONNX_TYPES = {
-    "FLOAT_32": TensorProto.FLOAT,
-    "FLOAT_16": TensorProto.FLOAT16,
-    "UFIXED_POINT_8": TensorProto.UINT8,
-    "SFIXED_POINT_8": TensorProto.INT8,
-    "UFIXED_POINT_16": TensorProto.UINT16,
-    "SFIXED_POINT_16": TensorProto.INT16,
-    "INT_8": TensorProto.INT8,
-    "INT_16": TensorProto.INT16,
-    "INT_32": TensorProto.INT32,
-    "INT_64": TensorProto.INT64,
-    "UINT_8": TensorProto.UINT8,
-    "UINT_16": TensorProto.UINT16,
-    "UINT_32": TensorProto.UINT32,
-    "BOOL_8": TensorProto.BOOL,
-}
 
 
 def write_wrapper(info: BinaryInfo, binary_name: str, path: Path) -> None:
@@ -49,7 +35,5 @@ def write_wrapper(info: BinaryInfo, binary_name: str, path: Path) -> None:
 
 
 def _value(tensor: TensorInfo) -> onnx.ValueInfoProto:
-    element = ONNX_TYPES.get(tensor.data_type)
-    if element is None:
-        raise RunFailed(f"{tensor.name} has the type {tensor.data_type}, which this runner cannot hand over.")
+    element = helper.np_dtype_to_tensor_dtype(numpy.dtype(numpy_type(tensor)))
     return helper.make_tensor_value_info(tensor.name, element, tensor.shape)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from devices.runners.parsers.ort_csv import NotAProfile, parse_ort_csv
+from devices.runners.parsers.profile import NotAProfile
+from devices.runners.parsers.profile_csv import parse_profile_csv
 
 HEADER = "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier"
 ORT_BASIC = f"""{HEADER}
@@ -32,46 +33,46 @@ WITH_FINALIZE = f"""{HEADER}
 
 
 def test_each_inference_has_its_times() -> None:
-    assert parse_ort_csv(ORT_BASIC).of("QNN (execute) time") == (449587.0, 472551.0)
+    assert parse_profile_csv(ORT_BASIC).of("QNN (execute) time") == (449587.0, 472551.0)
 
 
 def test_the_headline_is_the_event_closest_to_the_npu() -> None:
-    assert parse_ort_csv(ORT_BASIC).headline() == ("Accelerator (execute) time", (449536.0, 472497.0))
+    assert parse_profile_csv(ORT_BASIC).headline() == ("Accelerator (execute) time", (449536.0, 472497.0))
 
 
 def test_loading_is_told_apart() -> None:
-    assert parse_ort_csv(ORT_BASIC).load_us == 4528.0
+    assert parse_profile_csv(ORT_BASIC).load_us == 4528.0
 
 
 def test_counts_are_counts() -> None:
-    assert parse_ort_csv(ORT_BASIC).counts == [{"Number of HVX threads used": 0}] * 2
+    assert parse_profile_csv(ORT_BASIC).counts == ({"Number of HVX threads used": 0},) * 2
 
 
 def test_finalizing_is_no_inference() -> None:
-    assert parse_ort_csv(WITH_FINALIZE).headline()[1] == (1359.0, 982.0)
+    assert parse_profile_csv(WITH_FINALIZE).headline()[1] == (1359.0, 982.0)
 
 
 def test_rows_without_a_number_are_counted_and_left_out() -> None:
-    assert parse_ort_csv(WITH_FINALIZE).skipped_rows == 1
+    assert parse_profile_csv(WITH_FINALIZE).skipped_rows == 1
 
 
 def test_the_header_is_found_after_a_preamble_and_its_names_are_trimmed() -> None:
     text = "Log: x\n\nTime Scale: 1e-06\n\n" + ORT_BASIC.replace(HEADER, HEADER.replace(",", ", "))
-    assert parse_ort_csv(text).headline()[1] == (449536.0, 472497.0)
+    assert parse_profile_csv(text).headline()[1] == (449536.0, 472497.0)
 
 
 def test_an_event_that_is_missing_in_one_inference_is_no_headline() -> None:
     lines = ORT_BASIC.splitlines()
     text = "\n".join(lines[:6] + lines[8:])
-    assert parse_ort_csv(text).headline()[0] == "QNN (execute) time"
+    assert parse_profile_csv(text).headline()[0] == "QNN (execute) time"
 
 
 @pytest.mark.parametrize("text", ["", "\x00\x01binary", "a,b\n1,2\n"])
 def test_what_is_no_profile_is_refused(text: str) -> None:
     with pytest.raises(NotAProfile, match="not a profile"):
-        parse_ort_csv(text)
+        parse_profile_csv(text)
 
 
 def test_a_profile_without_inferences_gives_no_zeros() -> None:
     with pytest.raises(NotAProfile, match="no time of an inference"):
-        parse_ort_csv(HEADER + "\n").headline()
+        parse_profile_csv(HEADER + "\n").headline()
