@@ -150,6 +150,7 @@ SWEEPS = [path(f"{name}/", guide, name=f"{name[:-1]}_list") for name in ("sweeps
 ACCOUNTS = [path(f"{name}/", guide, name=name) for name in ("account", "team", "logout")]
 urlpatterns = [
     path("", include(([path("", guide, name="overview"), *SWEEPS], "sweeps"))),
+    path("", include(([path("devices/", guide, name="device_list")], "devices"))),
     path("", include((ACCOUNTS, "accounts"))),
     path("uploads/tus/", tus),
     path("uploads/tus/<str:public_id>", tus),
