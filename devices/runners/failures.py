@@ -64,8 +64,8 @@ EXPLANATIONS = (
     ),
     Explanation(
         _code(5000, "CREATE_FROM_BINARY"),
-        "The runtime on the device cannot load the binary: it is older than the binary, or the binary was compiled for "
-        "another SoC, or for several cores.",
+        "The runtime on the device cannot load the binary: it is older than the binary, or the binary is damaged, or "
+        "was compiled for another SoC or for several cores.",
         compares=True,
     ),
     Explanation(

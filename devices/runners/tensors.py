@@ -49,9 +49,12 @@ def seeded_inputs(info: BinaryInfo, seed: int) -> Arrays:
 def stored_inputs(info: BinaryInfo, path: Path) -> Arrays:
     """Out of an .npz file. Raises `RunFailed` when an input is missing, or has another type or shape."""
     try:
-        with numpy.load(path, allow_pickle=False) as stored:
+        with path.open("rb") as file:
+            stored = numpy.load(file, allow_pickle=False)
+            if not isinstance(stored, numpy.lib.npyio.NpzFile):
+                raise RunFailed(f"{path.name} holds one array without a name. Save it with numpy.savez, by input name.")
             return {each.name: _fitting(each, stored) for each in info.inputs}
-    except (OSError, ValueError, BadZipFile) as error:
+    except (EOFError, OSError, ValueError, BadZipFile) as error:
         raise RunFailed(f"{path.name} cannot be read as .npz: {error}. Save it with numpy.savez.") from None
 
 

@@ -13,13 +13,13 @@ def read_object(text: str, expected: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        if error.pos >= len(text.rstrip()):
+        if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated"):
             raise NotAProfile(f"The file is cut off after {len(text)} characters. Make {expected} again.") from None
-        raise NotAProfile(f"This is not JSON ({error.msg}, line {error.lineno}). {expected} is expected.") from None
+        raise NotAProfile(f"This is not JSON ({error.msg}, line {error.lineno}); expected is {expected}.") from None
     except RecursionError:
         raise NotAProfile(f"The file is nested too deeply to be {expected}.") from None
     if not isinstance(value, dict):
-        raise NotAProfile(f"This JSON is a list or a single value. {expected} is expected.")
+        raise NotAProfile(f"This JSON is a list or a single value; expected is {expected}.")
     return value
 
 

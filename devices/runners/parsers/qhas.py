@@ -72,7 +72,7 @@ def parse_qhas(text: str) -> Qhas:
     document = read_object(text, EXPECTED)
     summary = rows(dig(document, "data", "htp_overall_summary", "data"))
     if not summary:
-        raise NotAProfile(f"There is no overall summary of an HTP in this JSON. {EXPECTED.capitalize()} is expected.")
+        raise NotAProfile(f"There is no overall summary of an HTP in this JSON. Expected is {EXPECTED}.")
     htps = tuple(_htp(row) for row in summary)
     notes = (*_about_version(document), *_about_rows(htps), *(note for htp in htps for note in _about_htp(htp)))
     return Qhas(htps, tuple(dict.fromkeys(notes)), document)

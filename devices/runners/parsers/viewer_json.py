@@ -17,7 +17,7 @@ def parse_viewer_json(text: str) -> Profile:
     """Raises `NotAProfile`."""
     document = read_object(text, EXPECTED)
     if not isinstance(document.get("messages"), list):
-        raise NotAProfile(f'There are no "messages" in this JSON. {EXPECTED.capitalize()} is expected.')
+        raise NotAProfile(f'There are no "messages" in this JSON. Expected is {EXPECTED}.')
     scale_s = number(dig(document, "metadata", "timeScale")) or 1e-6
     collector = Collector()
     for message in rows(document["messages"]):

@@ -20,9 +20,10 @@ from devices.runners.base import (
     Timing,
     check_binary,
 )
-from devices.runners.failures import explained
 from devices.runners.ort import OrtRunner
 from devices.runners.simulated import SimulatedRunner
+from devices.runners.tensors import seeded_inputs
+from devices.transports.errors import CommandCancelled
 from devices.transports.local import LocalTransport
 from devices.transports.simulated import SimulatedTransport
 from sweeps.jobs.binaries import tiny_binary
@@ -131,17 +132,76 @@ def test_an_emulator_takes_binaries_of_every_soc(job: Job) -> None:
     check_binary(job.info, 43, replace(NEW, timing=Timing.EMULATED))
 
 
-@pytest.mark.parametrize(
-    ("log", "words"),
-    [
-        ("Stub lib id mismatch: expected (v2.28.0), detected (v2.25.0)", "v2.28.0 was expected and v2.25.0 was found"),
-        ("Failed to create context from binary: error 5000", "older than the binary"),
-        ("QNN error 5005", "VTCM"),
-        ("device create failed: 14001", "does not match"),
-        ("avc: denied { read } for name=x", ""),
-        ("all is well", ""),
-    ],
-)
-def test_codes_are_explained(log: str, words: str) -> None:
-    assert words in explained(log)
-    assert bool(words) == bool(explained(log))
+def test_a_binary_that_names_its_arch_only_is_compared_by_that(job: Job) -> None:
+    with pytest.raises(BinaryMismatch, match=r"a SoC that it does not name \(v75\), and the device is SM8550 \(v73\)"):
+        check_binary(replace(job.info, soc_model=0), 43, NEW)
+
+
+def test_a_binary_that_names_nothing_is_taken(job: Job) -> None:
+    check_binary(replace(job.info, soc_model=0, dsp_arch=0, build_id=""), 43, NEW)
+
+
+def test_a_binary_for_another_soc_of_the_arch_is_taken(job: Job) -> None:
+    check_binary(replace(job.info, soc_model=93, dsp_arch=68), 35, NEW)
+
+
+def test_the_runner_chooses_how_many_inferences_a_block_has(runner: OrtRunner, job: Job) -> None:
+    """The tiny binary takes a few milliseconds on an emulator, so that twenty to two hundred fit into half a second."""
+    block = runner.run(replace(job, settings=RunSettings(warmup_s=0.05)), runner.find())
+    assert 20 <= len(block.samples_us) <= 200
+
+
+def test_the_block_is_a_fresh_process_with_its_load_time(runner: OrtRunner, job: Job) -> None:
+    block = runner.run(job, runner.find())
+    assert block.load_us is not None
+    assert 0 < block.load_us < block.wall_us
+
+
+def test_the_detailed_level_gives_the_same_event(runner: OrtRunner, job: Job) -> None:
+    block = runner.run(replace(job, settings=replace(ONCE, profiling_level="detailed")), runner.find())
+    assert (block.event, "Num times yield occured" in block.counters) == ("Accelerator (execute) time", True)
+
+
+def test_inputs_are_taken_from_a_file(runner: OrtRunner, job: Job, tmp_path: Path) -> None:
+    numpy.savez(tmp_path / "inputs.npz", allow_pickle=False, **seeded_inputs(job.info, seed=0))
+    runtime = runner.find()
+    runner.run(replace(job, inputs=tmp_path / "inputs.npz", outputs=tmp_path / "given.npz"), runtime)
+    runner.run(replace(job, outputs=tmp_path / "seeded.npz"), runtime)
+    with numpy.load(tmp_path / "given.npz") as given, numpy.load(tmp_path / "seeded.npz") as seeded:
+        assert all((given[name] == seeded[name]).all() for name in given)
+
+
+def test_an_input_that_is_missing_is_named(runner: OrtRunner, job: Job, tmp_path: Path) -> None:
+    numpy.savez(tmp_path / "inputs.npz", other=numpy.zeros(1))
+    with pytest.raises(RunFailed, match=r"The inputs lack .*; they hold other"):
+        runner.run(replace(job, inputs=tmp_path / "inputs.npz"), runner.find())
+
+
+def test_a_file_that_holds_no_arrays_is_told(runner: OrtRunner, job: Job, tmp_path: Path) -> None:
+    (tmp_path / "inputs.npz").write_bytes(b"PK\x03\x04 nothing")
+    with pytest.raises(RunFailed, match=r"inputs\.npz cannot be read as \.npz"):
+        runner.run(replace(job, inputs=tmp_path / "inputs.npz"), runner.find())
+
+
+def test_an_array_without_a_name_is_told(runner: OrtRunner, job: Job, tmp_path: Path) -> None:
+    with (tmp_path / "inputs.npz").open("wb") as file:
+        numpy.save(file, numpy.zeros(1))
+    with pytest.raises(RunFailed, match="one array without a name"):
+        runner.run(replace(job, inputs=tmp_path / "inputs.npz"), runner.find())
+
+
+def test_a_runtime_that_crashes_is_told_as_a_crash(job: Job, tmp_path: Path) -> None:
+    crashing = tmp_path / "python"
+    crashing.write_text("#!/bin/sh\nkill -SEGV $$\n")
+    crashing.chmod(0o755)
+    with pytest.raises(RunFailed, match=r"crashed \(SIGSEGV\).*SM8650 \(v75\) by QNN v2"):
+        OrtRunner(LocalTransport(tmp_path), str(crashing)).run(job, NEW)
+
+
+def test_a_cancelled_run_ends(runner: OrtRunner, job: Job) -> None:
+    with pytest.raises(CommandCancelled):
+        runner.run(replace(job, cancelled=lambda: True), NEW)
+
+
+def test_two_log_levels_are_two_settings() -> None:
+    assert RunSettings(log_level="verbose") != RunSettings()
