@@ -48,6 +48,10 @@ POLLING = {"burst", "sustained_high_performance", "high_performance"}
 POLLING_TIME_US, SLEEP_LATENCY_US = 9999, 100
 
 
+# The library is found by LD_LIBRARY_PATH.
+OUTER = {"backend_extensions": {"shared_library_path": EXTENSIONS, "config_file_path": "htp.json"}}
+
+
 class Place(NamedTuple):
     """Where the program and its libraries are on the device. `target` is the SDK's word for the system."""
 
@@ -146,7 +150,7 @@ class NetRunRunner:
         arrays = stored_inputs(job.info, job.inputs) if job.inputs else seeded_inputs(job.info, job.settings.seed)
         raw = write_raw_inputs(job.info, arrays, here)
         (here / "input_list.txt").write_text(input_list(job.info, [file.name for file in raw]))
-        (here / "outer.json").write_text(json.dumps(_outer(place)))
+        (here / "outer.json").write_text(json.dumps(OUTER))
         (here / "htp.json").write_text(json.dumps(_inner(job.settings)))
         for file in (*raw, here / "input_list.txt", here / "outer.json", here / "htp.json"):
             self.transport.push(file, f"{folder}/{file.name}")
@@ -188,15 +192,6 @@ def _environment(place: Place) -> dict[str, str]:
     return {
         "LD_LIBRARY_PATH": f"{place.folder}:{VENDOR_LIBRARIES}",
         "ADSP_LIBRARY_PATH": ";".join((place.folder, *VENDOR_DSP)),
-    }
-
-
-def _outer(place: Place) -> dict[str, object]:
-    return {
-        "backend_extensions": {
-            "shared_library_path": f"{place.folder}/{EXTENSIONS}",
-            "config_file_path": "htp.json",
-        }
     }
 
 

@@ -33,8 +33,10 @@ def main() -> None:
     given = options()
     outer = json.loads(Path(given["config_file"]).read_text())["backend_extensions"]
     inner = json.loads(Path(outer["config_file_path"]).read_text())
+    folders = os.environ["LD_LIBRARY_PATH"].split(":")
     for library in (given["backend"], outer["shared_library_path"]):
-        if not Path(library).is_file():
+        # As dlopen does: a name without a folder is looked for.
+        if not any(Path(folder, library).is_file() for folder in folders):
             end_badly(f"cannot load {library}", 3)
     content = Path(given["retrieve_context"]).read_bytes()
     if content.startswith(b"older"):
