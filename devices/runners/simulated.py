@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -51,7 +50,6 @@ class SimulatedRunner:
             "binary": "context.bin",
             "heat": str(self.transport.folder / HEAT_FILE),
             "seed": self.transport.seed,
-            "salt": secrets.token_hex(4),
             "runs": job.settings.runs or RUNS,
             "warmup_runs": job.settings.warmup_runs,
         }

@@ -32,7 +32,7 @@ def main() -> None:
         content = hashlib.sha256(file.read()).digest()
     heat = Heat(job["heat"])
     true_us = BASE_US * (1 + GAPS[content[0] % len(GAPS)])
-    chance = random.Random(f"{job['seed']} {content.hex()} {job['salt']}")
+    chance = random.Random(f"{job['seed']} {content.hex()} {heat.processes}")
     process = 1 + chance.gauss(0, PER_PROCESS)
     before, samples = heat.celsius, []
     for _ in range(job["warmup_runs"] + job["runs"]):
@@ -46,13 +46,16 @@ def main() -> None:
 
 
 class Heat:
+    """And how many processes there were, so that each has a noise of its own, and the same again on a fresh device."""
+
     def __init__(self, path: str) -> None:
-        self.path, self.celsius = path, IDLE_C
+        self.path, self.celsius, self.processes = path, IDLE_C, 0
         try:
             with open(path) as file:
                 was = json.load(file)
         except (OSError, ValueError):
             return
+        self.processes = was.get("processes", 0)
         gone_s = max(0.0, time.time() - was["at"])
         self.celsius = IDLE_C + (was["celsius"] - IDLE_C) * math.exp(-gone_s / COOLS_IN_S)
 
@@ -62,7 +65,7 @@ class Heat:
     def save(self) -> None:
         partial = f"{self.path}.partial"
         with open(partial, "w") as file:
-            json.dump({"celsius": self.celsius, "at": time.time()}, file)
+            json.dump({"celsius": self.celsius, "processes": self.processes + 1, "at": time.time()}, file)
         os.replace(partial, self.path)
 
 

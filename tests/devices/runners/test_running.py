@@ -114,6 +114,21 @@ def test_the_simulated_device_grows_warm_and_slow(job: Job, tmp_path: Path) -> N
     assert numpy.median(second.samples_us) > 1.01 * numpy.median(first.samples_us[:50])
 
 
+def test_the_same_seed_gives_the_same_noise(job: Job, tmp_path: Path) -> None:
+    """But for the heat, which goes with the clock of the wall."""
+    blocks = []
+    for name in ("one", "other"):
+        device = SimulatedRunner(SimulatedTransport(tmp_path / name, seed=1))
+        blocks.append(device.run(job, device.find()).samples_us)
+    assert blocks[0] == pytest.approx(blocks[1], rel=1e-6)
+
+
+def test_each_process_has_a_noise_of_its_own(job: Job, tmp_path: Path) -> None:
+    simulated = SimulatedRunner(SimulatedTransport(tmp_path, seed=1))
+    one, other = (simulated.run(job, simulated.find()).samples_us for _ in range(2))
+    assert one != pytest.approx(other, rel=1e-3)
+
+
 def test_a_newer_binary_is_refused_before_it_is_sent(job: Job) -> None:
     with pytest.raises(BinaryMismatch, match="an older runtime cannot load it"):
         check_binary(job.info, 57, OLD)
