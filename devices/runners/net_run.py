@@ -1,6 +1,6 @@
 """`qnn-net-run` of a QAIRT SDK, pushed to the device with the libraries of its DSP arch. For Android and Linux.
 
-Written after the tool's published options; tried with a recorded stand-in only, not yet with an SDK on a phone.
+Written after the tool's published options; tried with a stand-in written by hand only, not yet with an SDK on a phone.
 """
 
 from __future__ import annotations

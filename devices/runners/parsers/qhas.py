@@ -6,14 +6,13 @@ Versions differ, so each value may be missing. Tracing slows execution down: the
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from devices.runners.parsers.json_text import dig, number, read_object, rows, whole
 from devices.runners.parsers.profile import NotAProfile
 
 EXPECTED = "the QHAS summary (..._qnn_htp_analysis_summary.json)"
 KNOWN_MAJOR = 2
-SOURCE = "QHAS measured"
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,8 @@ class Htp:
 @dataclass(frozen=True)
 class Qhas:
     """`notes`: what a reader of the numbers has to know, in sentences."""
+
+    source: ClassVar[str] = "QHAS measured"
 
     htps: tuple[Htp, ...]
     notes: tuple[str, ...]

@@ -216,7 +216,3 @@ def test_a_runtime_that_crashes_is_told_as_a_crash(job: Job, tmp_path: Path) -> 
 def test_a_cancelled_run_ends(runner: OrtRunner, job: Job) -> None:
     with pytest.raises(CommandCancelled):
         runner.run(replace(job, cancelled=lambda: True), NEW)
-
-
-def test_two_log_levels_are_two_settings() -> None:
-    assert RunSettings(log_level="verbose") != RunSettings()

@@ -36,6 +36,10 @@ def test_time_and_traffic_are_read() -> None:
     assert (summary.time_us, summary.dram_bytes) == (1010.5, 1192960)
 
 
+def test_the_source_is_named_beside_the_numbers() -> None:
+    assert parse_qhas(TEXT).source == "QHAS measured"
+
+
 def test_reads_and_writes_are_told_apart() -> None:
     htp = parse_qhas(TEXT).htps[0]
     assert (htp.dram_read_bytes, htp.dram_write_bytes, htp.peak_vtcm_bytes) == (1191936, 1024, 3145728)

@@ -2,7 +2,7 @@
 """A stand-in for `qnn-profile-viewer`, and not the tool: it turns the other stand-in's log into files of its shape.
 
 As many inferences as were asked for, each a microsecond longer than the one before. With the optrace reader it writes
-the QHAS summary that lies beside it, as recorded or made by hand.
+the QHAS summary that lies beside it, which is made by hand.
 """
 
 import json
