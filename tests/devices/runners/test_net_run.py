@@ -20,6 +20,7 @@ from devices.runners.sdk import Sdk, sdk_at
 from devices.targets import DspArch
 from devices.transports.base import sweep_leftovers
 from devices.transports.local import LocalTransport
+from tests.devices.owners import new_owner
 from tests.devices.runners.stand_ins.sdk import BUILD_ID, stand_in_sdk
 
 INFO = BinaryInfo(
@@ -48,7 +49,7 @@ def phone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalTransport:
         (programs / name).write_text(f"#!/bin/sh\necho {says}\n")
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(programs), prepend=":")
-    return LocalTransport(scratch, owner="phone")
+    return LocalTransport(scratch, owner=new_owner())
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from sweeps.jobs.binaries import tiny_binary
 from tests.devices.adb_server import AdbServer
 from tests.devices.fake_adbd import running_fake_adbd
 from tests.devices.openssh import running_openssh, sshd
+from tests.devices.owners import new_owner
 from tests.devices.runners.stand_ins.sdk import stand_in_sdk
 from tests.devices.transports.conftest import NETWORKS, reach
 
@@ -40,7 +41,7 @@ def test_a_binary_runs_over_ssh_as_it_runs_here(tmp_path: Path) -> None:
     (tmp_path / "sshd").mkdir()
     with running_openssh(tmp_path / "sshd") as server, tiny_binary(57) as (binary, info):
         job = Job(binary, info, RunSettings(runs=1, warmup_runs=0), outputs=tmp_path / "there.npz")
-        with reach(server, owner="runner") as transport:
+        with reach(server, owner=new_owner()) as transport:
             there = OrtRunner(transport, sys.executable)
             block = there.run(job, there.find())
         here = OrtRunner(LocalTransport(tmp_path), sys.executable)
@@ -55,7 +56,7 @@ def phone(adb_server: AdbServer, tmp_path: Path) -> Iterator[AdbTransport]:
     with running_fake_adbd(tmp_path / "phone") as device:
         identifier = adb_server.attach(device)
         try:
-            yield AdbTransport(identifier, networks=NETWORKS, owner="runner")
+            yield AdbTransport(identifier, networks=NETWORKS, owner=new_owner())
         finally:
             adb_server.detach(identifier)
 

@@ -24,6 +24,7 @@ from devices.transports.errors import (
 from devices.transports.loop_thread import LoopThread
 from devices.transports.ssh import SshTransport, fetch_host_key
 from tests.devices.openssh import OpenSsh, free_port
+from tests.devices.owners import new_owner
 from tests.devices.transports.conftest import NETWORKS, reach
 from tests.processes import gone, wait_for_file
 
@@ -139,13 +140,14 @@ def test_a_connection_pulled_away_in_the_middle_is_told(openssh: OpenSsh, tmp_pa
 
 def test_what_ran_on_without_a_connection_is_swept_by_the_next_holder(openssh: OpenSsh, tmp_path: Path) -> None:
     told = tmp_path / "pid"
-    with reach(openssh, owner="mine") as transport:
+    mine = new_owner()
+    with reach(openssh, owner=mine) as transport:
         cut = threading.Thread(target=lambda: (wait_for_file(told), openssh.cut()))
         cut.start()
         with pytest.raises(Disconnected):
             transport.run(["sh", "-c", f"echo $$ >{told}.part; mv {told}.part {told}; exec sleep 60"])
         cut.join()
-    with reach(openssh, owner="mine") as again:
+    with reach(openssh, owner=mine) as again:
         sweep_leftovers(again)
     assert gone(int(told.read_text()))
 
