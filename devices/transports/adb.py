@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -40,7 +42,7 @@ from devices.transports.errors import (
     Unreachable,
 )
 from devices.transports.local import result_of
-from devices.transports.processes import Ended, run_process
+from devices.transports.processes import STUCK, Ended, run_process
 
 SCRATCH = "/data/local/tmp"
 FILE_TIMEOUT_S = 600.0
@@ -120,8 +122,8 @@ class AdbTransport:
             # An old adbd tells no exit code: the line says it itself.
             ended = self._client(["shell", f"{line} {source}; echo {CODE} $?"], timeout_s, cancelled, stdin)
         stdout = ended.stdout if self._has_shell_v2 else ended.stdout.replace("\r\n", "\n")
-        if ended.why:
-            self._end(mark)
+        if ended.why and not self._is_ended(mark):
+            ended = replace(ended, why=STUCK)
         told = RETURN_CODE.search(stdout)
         if not told and not ended.why:
             raise self._explained(ended.stderr if self._has_shell_v2 else stdout)
@@ -181,13 +183,16 @@ class AdbTransport:
         if ended.exit_code != 0 and not ended.why:
             raise self._explained(ended.stderr or ended.stdout)
 
-    def _end(self, mark: str) -> None:
-        ended = self._client(["shell", f"{shell.end_marked(mark)}"], STATE_TIMEOUT_S)
-        if ended.why:
+    def _is_ended(self, mark: str) -> bool:
+        line = shlex.join(["sh", "-c", shell.end_marked(mark)])
+        ended = self._client(["shell", f"{line}; echo {CODE} $?"], STATE_TIMEOUT_S)
+        told = RETURN_CODE.search(ended.stdout)
+        if not told:
             raise DeviceOffline(
                 f"{self.identifier.serial} stopped answering: whether its command still runs is not known. Unplug it "
                 "and plug it in again."
             )
+        return told[1] == "0"
 
     def _require_state(self) -> None:
         ended = self._client(["get-state"], STATE_TIMEOUT_S)
@@ -223,4 +228,5 @@ def _client(identifier: AdbIdentifier, networks: Sequence[Network], adb: str) ->
         raise ToolMissing("adb is not installed on this server. Install it (apt-get install adb), then try again.")
     if not identifier.host:
         return [program]
-    return [program, "-H", allowed_address(identifier.host, identifier.port, networks), "-P", str(identifier.port)]
+    address = allowed_address(identifier.host, identifier.port, networks)
+    return [program, "-H", f"[{address}]" if ":" in address else address, "-P", str(identifier.port)]

@@ -62,7 +62,10 @@ class Transport(Protocol):
         timeout_s: float = 60.0,
         cancelled: Cancelled | None = None,
     ) -> CommandResult:
-        """Raises `CommandTimedOut` or `CommandCancelled` once the process and all that it started are gone there."""
+        """Raises `CommandTimedOut` or `CommandCancelled` once the process and all that it started are gone there.
+
+        `CommandStuck` where it cannot be killed.
+        """
         ...
 
     def push(self, local: Path, remote: str) -> None:

@@ -67,6 +67,10 @@ class CommandCancelled(TransportError):
     """The command is gone from the device when this is raised."""
 
 
+class CommandStuck(TransportError):
+    """It was killed and is still there, as what waits in the kernel for its hardware is."""
+
+
 class HashMismatch(TransportError):
     """What arrived is not what was sent, twice."""
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -19,8 +20,15 @@ from devices.transports.base import (
     pull_checked,
     push_checked,
 )
-from devices.transports.errors import CommandCancelled, CommandTimedOut, DeviceFull, FileMissing, FileRefused
-from devices.transports.processes import Ended, run_process
+from devices.transports.errors import (
+    CommandCancelled,
+    CommandStuck,
+    CommandTimedOut,
+    DeviceFull,
+    FileMissing,
+    FileRefused,
+)
+from devices.transports.processes import STUCK, Ended, run_process
 from devices.transports.shell import MARK, end_marked
 
 # What a device would have of itself; the server's own variables hold secrets.
@@ -64,7 +72,8 @@ class LocalTransport:
             return CommandResult(126, "", f"{argv[0]} may not be run.", 0)
         if ended.why:
             # What left the process group.
-            run_process(["sh", "-c", end_marked(mark)], environment=own, timeout_s=END_TIMEOUT_S)
+            ending = run_process(["sh", "-c", end_marked(mark)], environment=own, timeout_s=END_TIMEOUT_S)
+            ended = ended if ending.exit_code == 0 else replace(ended, why=STUCK)
         return result_of(ended, argv[0], timeout_s)
 
     def push(self, local: Path, remote: str) -> None:
@@ -101,7 +110,12 @@ class LocalTransport:
 
 
 def result_of(ended: Ended, program: str, timeout_s: float) -> CommandResult:
-    """Raises `CommandTimedOut`, `CommandCancelled`."""
+    """Raises `CommandTimedOut`, `CommandCancelled`, `CommandStuck`."""
+    if ended.why == STUCK:
+        raise CommandStuck(
+            f"{program} could not be ended: it was killed and is still there, perhaps waiting for its hardware. Restart "
+            "the device."
+        )
     if ended.why == "timeout":
         raise CommandTimedOut(f"{program} took longer than {timeout_s:g} s and was ended.")
     if ended.why == "cancel":

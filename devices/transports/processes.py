@@ -15,11 +15,12 @@ from devices.transports.base import Cancelled
 from devices.transports.output import Reader
 
 STEP_S = 0.05
+STUCK = "stuck"
 
 
 @dataclass(frozen=True)
 class Ended:
-    """`why` is "" for a process that ended by itself, else "timeout" or "cancel". Times are microseconds."""
+    """`why` is "" for a process that ended by itself, else "timeout", "cancel" or `STUCK`. Times are microseconds."""
 
     exit_code: int
     stdout: str

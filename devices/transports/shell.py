@@ -23,6 +23,7 @@ for round in 1 2 3 4 5 6 7 8 9 10; do
     kill -KILL "${pid%/environ}" 2>/dev/null && found=1
   done
   [ -z "$found" ] && exit 0
+  [ "$round" -gt 5 ] && sleep 1
 done
 exit 1
 """

@@ -8,7 +8,7 @@ import re
 import shlex
 import time
 from collections.abc import Coroutine, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import asyncssh
@@ -30,22 +30,22 @@ from devices.transports.base import (
 )
 from devices.transports.errors import (
     DeviceFull,
+    DeviceOffline,
     Disconnected,
-    FileMissing,
     FileRefused,
-    HostKeyChanged,
     HostKeyUnknown,
-    ToolMissing,
-    TransportError,
     Unauthorized,
     Unreachable,
 )
 from devices.transports.local import result_of
 from devices.transports.loop_thread import LoopThread
 from devices.transports.output import PIECE_BYTES, CappedOutput
-from devices.transports.processes import Ended
+from devices.transports.processes import STUCK, Ended
+from devices.transports.ssh_failures import CONNECT_S, connect_error, file_error, no_sftp
 
-CONNECT_S = 10.0
+FILE_TIMEOUT_S = 600.0
+# Beyond a command's own limit: to start it, to end it there, to read on.
+END_S = 20.0
 KEEPALIVE_S = 5
 STEP_S = 0.1
 ENCRYPTED = re.compile("passphrase|encrypt", re.IGNORECASE)
@@ -100,15 +100,15 @@ class SshTransport:
     ) -> CommandResult:
         mark = new_mark(self.owner)
         line = shell.command_line(argv, folder, environment, timeout_s, mark)
-        ended = self._waited(self._run(line, mark, stdin, timeout_s, cancelled))
+        ended = self._waited(self._run(line, mark, stdin, timeout_s, cancelled), timeout_s + END_S)
         return result_of(ended, argv[0], timeout_s)
 
     def push(self, local: Path, remote: str) -> None:
-        push_checked(self, local, remote, lambda partial: self._waited(self._put(local, partial)))
+        push_checked(self, local, remote, lambda partial: self._send(local, partial))
 
     def pull(self, remote: str, local: Path, *, limit_bytes: int) -> None:
         def fetch(partial: Path) -> None:
-            self._waited(self._get(remote, partial, limit_bytes))
+            self._waited(self._get(remote, partial, limit_bytes), FILE_TIMEOUT_S)
 
         pull_checked(self, remote, local, limit_bytes, fetch)
 
@@ -128,11 +128,24 @@ class SshTransport:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _waited(self, what: Coroutine[Any, Any, Result]) -> Result:
+    def _waited(self, what: Coroutine[Any, Any, Result], limit_s: float) -> Result:
         try:
-            return self._loop.wait(what)
+            return self._loop.wait(asyncio.wait_for(what, limit_s))
+        except TimeoutError:
+            raise DeviceOffline(f"{self._name} stopped answering in the middle. It is tried again.") from None
         except GONE:
             raise Disconnected(f"The connection to {self._name} broke off. It is tried again.") from None
+
+    def _send(self, local: Path, remote: str) -> None:
+        try:
+            self._waited(self._put(local, remote), FILE_TIMEOUT_S)
+        except FileRefused:
+            # SFTP has no word of its own for a full disk.
+            if self.free_bytes(str(PurePosixPath(remote).parent)) < local.stat().st_size:
+                raise DeviceFull(
+                    f"The storage of {self._name} is full. Free some space on it, then try again."
+                ) from None
+            raise
 
     async def _run(self, line: str, mark: str, stdin: bytes, timeout_s: float, cancelled: Cancelled | None) -> Ended:
         started = time.monotonic()
@@ -144,7 +157,8 @@ class SshTransport:
             process.stdin.write_eof()
         why = await _over(process, started + timeout_s, cancelled)
         if why:
-            await self._connection.run(shlex.join(["sh", "-c", shell.end_marked(mark)]))
+            ending = await self._connection.run(shlex.join(["sh", "-c", shell.end_marked(mark)]))
+            why = why if ending.exit_status == 0 else STUCK
             process.close()
         with contextlib.suppress(TimeoutError):
             # Somebody who left the command's session may still hold its output.
@@ -162,9 +176,9 @@ class SshTransport:
             async with self._connection.start_sftp_client() as client:
                 await client.put(str(local), remote)
         except asyncssh.ChannelOpenError as error:
-            raise _no_sftp(error, self._name) from None
+            raise no_sftp(error, self._name) from None
         except asyncssh.SFTPError as error:
-            raise _file_error(error, remote) from None
+            raise file_error(error, remote) from None
 
     async def _get(self, remote: str, partial: Path, limit_bytes: int) -> None:
         """Never more than the limit, whatever size the device told."""
@@ -176,9 +190,9 @@ class SshTransport:
                             raise too_large(remote, limit_bytes)
                         file.write(piece)
         except asyncssh.ChannelOpenError as error:
-            raise _no_sftp(error, self._name) from None
+            raise no_sftp(error, self._name) from None
         except asyncssh.SFTPError as error:
-            raise _file_error(error, remote) from None
+            raise file_error(error, remote) from None
 
 
 def fetch_host_key(identifier: SshIdentifier, networks: Sequence[Network]) -> tuple[str, str]:
@@ -189,7 +203,7 @@ def fetch_host_key(identifier: SshIdentifier, networks: Sequence[Network]) -> tu
         asked = asyncssh.get_server_host_key(address, identifier.port)
         key = loop.wait(asyncio.wait_for(asked, CONNECT_S))
     except (OSError, asyncssh.Error, TimeoutError) as error:
-        raise _connect_error(error, identifier) from None
+        raise connect_error(error, identifier) from None
     finally:
         loop.close()
     if key is None:
@@ -204,7 +218,7 @@ async def _connected(
         connecting = asyncssh.connect(address, identifier.port, options=options)
         return await asyncio.wait_for(connecting, CONNECT_S)
     except (OSError, asyncssh.Error, TimeoutError) as error:
-        raise _connect_error(error, identifier) from None
+        raise connect_error(error, identifier) from None
 
 
 def _options(
@@ -259,41 +273,3 @@ async def _closed(connection: asyncssh.SSHClientConnection) -> None:
     connection.abort()
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(connection.wait_closed(), READ_ON_S)
-
-
-def _connect_error(error: BaseException, identifier: SshIdentifier) -> TransportError:
-    place = f"{identifier.host} port {identifier.port}"
-    if isinstance(error, asyncssh.HostKeyNotVerifiable):
-        return HostKeyChanged(
-            f"The host key of {identifier.host} is not the one that was pinned when it was first used. Either the "
-            "machine "
-            "was set up anew, or another one answers in its place. Nothing was sent to it. If you know why, forget the "
-            "pinned key and test again."
-        )
-    if isinstance(error, asyncssh.PermissionDenied):
-        return Unauthorized(
-            f"{identifier.host} does not let {identifier.user} in with this key or password. Put the public key into "
-            "the device's ~/.ssh/authorized_keys, or enter another."
-        )
-    if isinstance(error, TimeoutError | asyncio.TimeoutError):
-        return Unreachable(f"Nothing answers at {place} within {CONNECT_S:g} s. Is the device on, and in this network?")
-    if isinstance(error, ConnectionRefusedError):
-        return Unreachable(f"{place} refuses connections. Is an ssh server running there?")
-    return Unreachable(f"There is no connection to {place}: {str(error)[:200] or type(error).__name__}.")
-
-
-def _file_error(error: asyncssh.SFTPError, remote: str) -> TransportError:
-    if isinstance(error, asyncssh.SFTPNoSuchFile | asyncssh.SFTPNoSuchPath):
-        return FileMissing(f"{remote} is not there, or its folder is not.")
-    if isinstance(error, asyncssh.SFTPPermissionDenied):
-        return FileRefused(f"The device does not let {remote} be read or written. Check the rights of its folder.")
-    if isinstance(error, asyncssh.SFTPConnectionLost | asyncssh.SFTPNoConnection):
-        return Disconnected(f"The connection broke off while {remote} was copied. It is tried again.")
-    # OpenSSH has no word of its own for a full disk.
-    return DeviceFull(
-        f"{remote} cannot be copied ({error.reason}): the device's storage is full. Free some space on it."
-    )
-
-
-def _no_sftp(error: asyncssh.ChannelOpenError, name: str) -> TransportError:
-    return ToolMissing(f"{name} offers no SFTP, so no file can be copied ({error.reason}). Switch it on in its sshd.")

@@ -149,6 +149,11 @@ def test_an_adb_server_that_is_not_there_is_told() -> None:
         AdbTransport(AdbIdentifier("R5CT000000", "127.0.0.1", free_port()), networks=NETWORKS)
 
 
+def test_an_adb_server_is_connected_to_by_ipv6_too() -> None:
+    with pytest.raises(Unreachable, match="Connection refused"):
+        AdbTransport(AdbIdentifier("R5CT000000", "::1", free_port()), networks=NETWORKS)
+
+
 def test_an_adb_server_out_of_the_allowed_networks_is_not_connected_to() -> None:
     with pytest.raises(AddressRefused):
         AdbTransport(AdbIdentifier("R5CT000000", "127.0.0.1"), networks=parse_networks("10.0.0.0/8"))

@@ -11,11 +11,14 @@ import asyncssh
 import pytest
 
 from devices.identifiers import SshIdentifier
+from devices.transports import ssh
 from devices.transports.addresses import parse_networks
 from devices.transports.base import scratch_folder, sweep_leftovers
 from devices.transports.errors import (
     AddressRefused,
+    DeviceOffline,
     Disconnected,
+    FileRefused,
     HostKeyChanged,
     HostKeyUnknown,
     Unauthorized,
@@ -26,6 +29,7 @@ from devices.transports.ssh import SshTransport, fetch_host_key
 from tests.devices.openssh import OpenSsh, free_port
 from tests.devices.owners import new_owner
 from tests.devices.transports.conftest import NETWORKS, reach
+from tests.devices.transports.test_transports import made
 from tests.processes import gone, wait_for_file
 
 SECRET = "correct horse battery staple"
@@ -37,6 +41,12 @@ class OnePassword(asyncssh.SSHServer):
 
     def validate_password(self, username: str, password: str) -> bool:
         return (username, password) == ("me", SECRET)
+
+
+def force(openssh: OpenSsh, command: str) -> None:
+    """Whatever is asked of the device, it runs this."""
+    keys, quoted = openssh.folder / "authorized_keys", command.replace('"', '\\"')
+    keys.write_text(f'command="{quoted}" {keys.read_text()}')
 
 
 async def _listening(key: asyncssh.SSHKey) -> asyncssh.SSHAcceptor:
@@ -157,6 +167,28 @@ def test_a_server_that_went_away_is_told_at_the_next_command(openssh: OpenSsh) -
         openssh.cut()
         with pytest.raises(Disconnected):
             transport.run(["true"])
+
+
+def test_a_device_that_answers_and_runs_nothing_is_told(openssh: OpenSsh, monkeypatch: pytest.MonkeyPatch) -> None:
+    force(openssh, "exec sleep 5")
+    monkeypatch.setattr(ssh, "END_S", 0.5)
+    with reach(openssh) as transport, pytest.raises(DeviceOffline, match="stopped answering"):
+        transport.run(["true"], timeout_s=0.5)
+
+
+def test_a_device_whose_file_service_hangs_is_told(
+    openssh: OpenSsh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    force(openssh, 'case $SSH_ORIGINAL_COMMAND in *sftp-server) exec sleep 5;; *) eval "$SSH_ORIGINAL_COMMAND";; esac')
+    monkeypatch.setattr(ssh, "FILE_TIMEOUT_S", 0.5)
+    with reach(openssh) as transport, pytest.raises(DeviceOffline, match="stopped answering"):
+        transport.push(made(tmp_path / "file.bin"), f"{tmp_path}/there.bin")
+    assert list(tmp_path.glob("there*")) == []
+
+
+def test_a_file_that_cannot_be_written_is_not_told_as_a_full_device(shared_openssh: OpenSsh, tmp_path: Path) -> None:
+    with reach(shared_openssh) as transport, pytest.raises(FileRefused):
+        transport.push(made(tmp_path / "file.bin"), f"{tmp_path}/{'x' * 250}")
 
 
 def test_a_scratch_folder_of_a_lost_connection_raises_nothing_more(openssh: OpenSsh) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from devices.transports import shell
 from devices.transports.base import Transport, push_checked, remote_sha256, scratch_folder, sweep_leftovers
-from devices.transports.errors import CommandCancelled, CommandTimedOut, FileMissing, FileTooLarge
+from devices.transports.errors import CommandCancelled, CommandStuck, CommandTimedOut, FileMissing, FileTooLarge
 from devices.transports.local import LocalTransport
 from devices.transports.output import LONGEST_OUTPUT_BYTES
 from tests.processes import gone
@@ -86,6 +87,12 @@ def test_a_cancelled_command_is_gone(transport: Transport, tmp_path: Path) -> No
     with pytest.raises(CommandCancelled):
         transport.run(["sh", "-c", starts_a_child(told)], cancelled=told.exists)
     assert all(gone(int(pid)) for pid in told.read_text().split())
+
+
+def test_a_command_that_cannot_be_killed_is_told(transport: Transport, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shell, "END_MARKED", "exit 1")
+    with pytest.raises(CommandStuck, match="could not be ended"):
+        transport.run(["sleep", "2"], timeout_s=0.2)
 
 
 def test_output_without_end_is_capped(transport: Transport) -> None:
