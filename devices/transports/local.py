@@ -113,8 +113,8 @@ def result_of(ended: Ended, program: str, timeout_s: float) -> CommandResult:
     """Raises `CommandTimedOut`, `CommandCancelled`, `CommandStuck`."""
     if ended.why == STUCK:
         raise CommandStuck(
-            f"{program} could not be ended: it was killed and is still there, perhaps waiting for its hardware. Restart "
-            "the device."
+            f"{program} could not be ended: it was killed and is still there, perhaps waiting for its hardware. "
+            "Restart the device."
         )
     if ended.why == "timeout":
         raise CommandTimedOut(f"{program} took longer than {timeout_s:g} s and was ended.")
