@@ -56,10 +56,12 @@ class Comparison:
 
     @property
     def is_same(self) -> bool:
-        return all(output.is_within(self.tolerance) for output in self.outputs)
+        return bool(self.outputs) and all(output.is_within(self.tolerance) for output in self.outputs)
 
     @property
     def sentence(self) -> str:
+        if not self.outputs:
+            return "There is no output to compare: the run gave none. Look at its log."
         worst = next((output for output in self.outputs if not output.is_within(self.tolerance)), None)
         if worst is None:
             return ""

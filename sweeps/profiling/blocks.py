@@ -10,6 +10,8 @@ from statistics import median
 from devices.runners.base import Timing
 
 TWIN = "#2"
+# With fewer, no interval of a median holds what it promises.
+FEWEST_TO_RANK = 5
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Conditions:
     perf_profile: str
     profiling_level: str
     runtime: str
+    log_level: str = "error"
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,11 @@ class Rules:
     error: float = 0.05
     seed: int = 0
 
+    @property
+    def rounds_to_rank(self) -> int:
+        """A session may be shorter than this; then it gives no ranking."""
+        return max(self.least_rounds, FEWEST_TO_RANK)
+
 
 class NotRankable(ValueError):
     """One sentence: why these measurements give no ranking."""
@@ -87,6 +95,11 @@ def common_conditions(blocks: Iterable[MeasuredBlock]) -> Conditions:
 def medians_by_round(blocks: Sequence[MeasuredBlock]) -> dict[str, dict[int, float]]:
     """Candidate to round to the block's median; of a block that was repeated the last counts."""
     found: dict[str, dict[int, float]] = defaultdict(dict)
-    for block in blocks:
+    for block in counted(blocks):
         found[block.candidate][block.round] = block.median_us
     return dict(found)
+
+
+def counted(blocks: Iterable[MeasuredBlock]) -> list[MeasuredBlock]:
+    """Without those that were measured once more."""
+    return list({(block.candidate, block.round): block for block in blocks}.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy
 
@@ -14,6 +15,7 @@ from sweeps.profiling.blocks import (
     NotRankable,
     Rules,
     common_conditions,
+    counted,
     medians_by_round,
     twin_of,
 )
@@ -50,12 +52,16 @@ class RankedCandidate:
 class LatencyRanking:
     """In order. Candidates of one rank are tied: their order among each other says nothing of their latency.
 
+    Ranks come from groups, so that two candidates of different ranks need not differ from each other: `ahead` holds
+    the pairs (faster, slower) that surely do.
+
     `noise_floor` is the share by which two measurements of the same binary differ; `drift` that of the baseline from
     the first round to the last. `left_out`: candidates with too few rounds, with the reason.
     """
 
     conditions: Conditions
     candidates: tuple[RankedCandidate, ...]
+    ahead: frozenset[tuple[str, str]]
     left_out: Mapping[str, str]
     noise_floor: float
     drift: float
@@ -82,24 +88,25 @@ def rank_latency(
             f"{100 * rules.most_noise:.0f} %. Let the device cool down, end what else runs on it, and measure again."
         )
     left_out = {
-        name: f"{len(rounds)} rounds are too few to rank; {rules.least_rounds} are needed."
+        name: f"{len(rounds)} rounds are too few to rank; {rules.rounds_to_rank} are needed."
         for name, rounds in medians.items()
-        if len(paired(rounds, medians[baseline])) < rules.least_rounds
+        if len(paired(rounds, medians[baseline])) < rules.rounds_to_rank
     }
     candidates = {
         name: rounds for name, rounds in medians.items() if name != twin_of(baseline) and name not in left_out
     }
     stats = {name: _stats(name, rounds, blocks, rules) for name, rounds in candidates.items()}
-    ranked = _ranked(candidates, stats, rules, max(rules.effect, floor), tie_keys or {})
-    rounds = len(medians[baseline])
-    return LatencyRanking(conditions, ranked, left_out, floor, drift_of(medians[baseline]), rounds)
+    effect, reference = max(rules.effect, floor), medians[baseline]
+    ranked = _ranked(_by_pairs(candidates, reference), stats, rules, effect, tie_keys or {})
+    ahead = _ahead(candidates, rules, effect)
+    return LatencyRanking(conditions, ranked, ahead, left_out, floor, drift_of(reference), len(reference))
 
 
 def noise_floor(medians: Mapping[str, Mapping[int, float]], baseline: str, rules: Rules) -> float:
     """A share. Raises `NotRankable` before there are rounds enough."""
     pairs = paired(medians.get(twin_of(baseline), {}), medians.get(baseline, {}))
-    if len(pairs) < rules.least_rounds:
-        raise NotRankable(f"{len(pairs)} rounds are too few to rank; {rules.least_rounds} are needed.")
+    if len(pairs) < rules.rounds_to_rank:
+        raise NotRankable(f"{len(pairs)} rounds are too few to rank; {rules.rounds_to_rank} are needed.")
     interval = interval_of(pairs, rules)
     return math.expm1(max(abs(interval.median), interval.half_width))
 
@@ -107,10 +114,30 @@ def noise_floor(medians: Mapping[str, Mapping[int, float]], baseline: str, rules
 def is_slower(pairs: Sequence[float], effect: float, comparisons: int, rules: Rules) -> bool:
     """Surely, and by more than the effect: the bound is corrected for how many are compared with the best."""
     values = numpy.asarray(pairs, dtype=numpy.float64)
-    if len(values) < rules.least_rounds or float(numpy.median(values)) < math.log1p(effect):
+    if len(values) < rules.rounds_to_rank or float(numpy.median(values)) < math.log1p(effect):
         return False
     bound = numpy.quantile(resampled_medians(values, rules), rules.error / 2 / max(1, comparisons))
     return bool(bound > 0)
+
+
+def _by_pairs(
+    candidates: Mapping[str, Mapping[int, float]], baseline: Mapping[int, float]
+) -> dict[str, Mapping[int, float]]:
+    """The fastest first, by pairs with the baseline: who left early was measured on a cooler device."""
+
+    def against_baseline(name: str) -> float:
+        return float(numpy.median(paired(candidates[name], baseline)))
+
+    return {name: candidates[name] for name in sorted(candidates, key=against_baseline)}
+
+
+def _ahead(candidates: Mapping[str, Mapping[int, float]], rules: Rules, effect: float) -> frozenset[tuple[str, str]]:
+    comparisons = len(candidates) * (len(candidates) - 1) // 2
+    return frozenset(
+        (faster, slower)
+        for faster, slower in permutations(candidates, 2)
+        if is_slower(list(paired(candidates[slower], candidates[faster])), effect, comparisons, rules)
+    )
 
 
 def _ranked(
@@ -120,7 +147,8 @@ def _ranked(
     effect: float,
     tie_keys: Mapping[str, TieKey],
 ) -> tuple[RankedCandidate, ...]:
-    left = sorted(candidates, key=lambda name: stats[name].latency_us.median)
+    """`candidates`: the fastest first."""
+    left = list(candidates)
     best, ranked = left[0], list[RankedCandidate]()
     while left:
         first, others = left[0], left[1:]
@@ -146,7 +174,7 @@ def _slower(candidates: Mapping[str, Mapping[int, float]], name: str, best: str,
 
 def _stats(name: str, rounds: Mapping[int, float], blocks: Sequence[MeasuredBlock], rules: Rules) -> LatencyStats:
     medians = numpy.array(list(rounds.values()))
-    samples = numpy.array([value for block in blocks if block.candidate == name for value in block.samples_us])
+    samples = numpy.array([us for block in counted(blocks) if block.candidate == name for us in block.samples_us])
     return LatencyStats(
         latency_us=interval_of(medians, rules),
         mad_us=float(numpy.median(numpy.abs(medians - numpy.median(medians)))),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from sweeps.profiling.blocks import Rules
 
 Floats = NDArray[numpy.float64]
+Ranks = NDArray[numpy.int64]
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,17 @@ def interval_of(values: Floats, rules: Rules, error: float | None = None) -> Int
 
 
 def resampled_medians(values: Floats, rules: Rules) -> Floats:
-    random = numpy.random.default_rng([rules.seed, len(values)])
-    picks = random.integers(0, len(values), (rules.resamples, len(values)))
-    medians: Floats = numpy.median(values[picks], axis=1)
+    """Whatever the order of the values: which of them are in the middle of each resample is known by their rank."""
+    lower, upper = _middles(rules.seed, rules.resamples, len(values))
+    ordered = numpy.sort(values)
+    medians: Floats = (ordered[lower] + ordered[upper]) / 2
     return medians
+
+
+@lru_cache(maxsize=128)
+def _middles(seed: int, resamples: int, count: int) -> tuple[Ranks, Ranks]:
+    picks = numpy.sort(numpy.random.default_rng([seed, count]).integers(0, count, (resamples, count)), axis=1)
+    return picks[:, (count - 1) // 2], picks[:, count // 2]
 
 
 def paired(one: Mapping[int, float], other: Mapping[int, float]) -> Floats:

@@ -16,7 +16,7 @@ ORIGIN = {Timing.MEASURED: "", Timing.SIMULATED: " (simulated)"}
 def latency_sentences(ranking: LatencyRanking, baseline: str) -> list[str]:
     """First what is fastest and what ties with it, then how the baseline compares, then what the noise was."""
     first, *_ = ranking.groups()
-    best = min(first, key=lambda each: each.stats.latency_us.median)
+    best = next(each for each in first if each.slower_than_best is None)
     said = [f"{best.name} takes {_microseconds(best.stats.latency_us)}{ORIGIN.get(ranking.conditions.timing, '')}."]
     if len(first) > 1:
         others = [each.name for each in first if each is not best]
@@ -35,20 +35,10 @@ def disagreements(rankings: Mapping[str, LatencyRanking]) -> list[str]:
     """Pairs of which one device surely has the first ahead and another device the second."""
     said = []
     for (one, first), (other, second) in combinations(rankings.items(), 2):
-        for a, b in combinations(sorted({each.name for each in first.candidates}), 2):
-            ahead = _ahead(first, a, b)
-            if ahead and _ahead(second, a, b) == -ahead:
-                faster, slower = (a, b) if ahead > 0 else (b, a)
+        for faster, slower in sorted(first.ahead, key=sorted):
+            if (slower, faster) in second.ahead:
                 said.append(f"{faster} is faster than {slower} on {one}, and slower on {other}.")
     return said
-
-
-def _ahead(ranking: LatencyRanking, a: str, b: str) -> int:
-    """1: a; -1: b; 0: they tie, or one of them is not there."""
-    one, other = _of(ranking, a), _of(ranking, b)
-    if one is None or other is None or one.rank == other.rank:
-        return 0
-    return 1 if one.rank < other.rank else -1
 
 
 def _of(ranking: LatencyRanking, name: str) -> RankedCandidate | None:

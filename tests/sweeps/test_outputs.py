@@ -72,6 +72,12 @@ def test_no_number_at_the_same_place_is_no_difference() -> None:
     assert compare(outputs([1, math.nan, 2]), outputs([1, math.nan, 2.0001])).is_same
 
 
+def test_no_outputs_at_all_are_not_the_same() -> None:
+    found = compare({}, {})
+    assert not found.is_same
+    assert "There is no output to compare" in found.sentence
+
+
 def test_zeros_are_compared_too() -> None:
     assert compare(outputs([0, 0]), outputs([0, 0])).is_same
     [found] = compare(outputs([0, 0]), outputs([0, 1])).outputs

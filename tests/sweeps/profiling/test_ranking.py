@@ -116,11 +116,36 @@ def test_emulated_times_are_never_ranked() -> None:
         rank_latency(blocks, "base", RULES)
 
 
-@pytest.mark.parametrize("field", ["event", "perf_profile", "profiling_level", "runtime"])
+@pytest.mark.parametrize("field", ["event", "perf_profile", "profiling_level", "runtime", "log_level"])
 def test_blocks_of_different_conditions_are_never_in_one_ranking(field: str) -> None:
     blocks = interleaved(Device(1, 50), gaps(0.03), ROUNDS, RULES)
     with pytest.raises(NotRankable, match="different conditions"):
         rank_latency([*with_conditions(blocks[:1], **{field: "another"}), *blocks[1:]], "base", RULES)
+
+
+def test_one_round_is_never_ranked_whatever_the_rules_say() -> None:
+    rules = Rules(least_rounds=1, most_rounds=1)
+    with pytest.raises(NotRankable, match="1 rounds are too few to rank; 5 are needed"):
+        rank_latency(interleaved(Device(1, 50), gaps(0.06), 1, rules), "base", rules)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_who_was_measured_only_while_the_device_was_cool_does_not_win_by_that(seed: int) -> None:
+    blocks = interleaved(Device(seed, 80, drift=1.0), {"base": 0.0, "a": -0.02, "slow": 0.03}, 20, RULES)
+    found = rank_latency([each for each in blocks if each.candidate != "slow" or each.round < 6], "base", RULES)
+    assert "slow" not in [each.name for each in found.groups()[0]]
+    assert ("a", "slow") in found.ahead
+
+
+def test_a_block_that_was_measured_once_more_counts_nowhere() -> None:
+    blocks = interleaved(Device(1, 50), gaps(0.03), ROUNDS, RULES)
+    disturbed = block(0, "a", [9e5] * 3, is_noisy=True)
+    assert rank_latency([disturbed, *blocks], "base", RULES) == rank_latency(blocks, "base", RULES)
+
+
+def test_the_order_in_which_blocks_were_saved_changes_nothing() -> None:
+    blocks = interleaved(Device(1, 50), gaps(0.03), ROUNDS, RULES)
+    assert rank_latency(blocks[::-1], "base", RULES) == rank_latency(blocks, "base", RULES)
 
 
 def test_nothing_measured_is_told() -> None:

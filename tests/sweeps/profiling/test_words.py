@@ -42,5 +42,15 @@ def test_devices_that_contradict_each_other_are_told() -> None:
     assert found == ["a is faster than b on phone, and slower on board."]
 
 
+def test_chance_alone_makes_no_devices_contradict_each_other() -> None:
+    """The same gaps on both: ranks come from groups, and those that noise puts into different ones do not differ."""
+    gaps = {"base": 0.02, "a": 0.0, "b": 0.006, "c": 0.012, "d": 0.018, "e": 0.024}
+    for seed in range(20):
+        pair = (
+            rank_latency(interleaved(Device(each, 63), gaps, 9, RULES), "base", RULES) for each in (seed, seed + 99)
+        )
+        assert disagreements(dict(zip(("phone", "board"), pair, strict=True))) == []
+
+
 def test_a_tie_contradicts_nobody() -> None:
     assert disagreements({"phone": ranked(base=0.1, a=0.0, b=0.05), "board": ranked(base=0.1, a=0.0, b=0.0)}) == []
