@@ -94,6 +94,19 @@ def _write(device: Device, checked: Checked) -> None:
     )
 
 
+def went_away(device: Device, reach: Reach, reason: str) -> None:
+    """In the middle of work. It is looked for again by itself, and work that waits for it goes on then."""
+    now = timezone.now()
+    Device.objects.filter(pk=device.pk).update(
+        is_healthy=False,
+        health_reason=reason,
+        unhealthy_since=device.unhealthy_since or now,
+        reach=reach,
+        reach_reason=reason,
+        checked_at=now,
+    )
+
+
 def pin_host_key(device: Device, host_key: str) -> None:
     """On first use only: a key that is known is never replaced here."""
     Device.objects.filter(pk=device.pk, host_key="").update(host_key=host_key)

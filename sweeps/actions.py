@@ -6,24 +6,24 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db import IntegrityError, transaction
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
-from sweeps import lifecycle
+from sweeps import steering
 from sweeps.attaching import Asked, attach_compilations, attach_conversion
 from sweeps.configs import HtpConfig
-from sweeps.models import Compilation, Conversion, Sweep, Trial
+from sweeps.models import Compilation, Conversion, DeviceSession, Sweep, Trial, Verification
 from sweeps.models.sources import LONGEST_NAME
-from sweeps.planning import SweepPlan, SweepSpec, plan_sweep
+from sweeps.planning import Measurements, SweepPlan, SweepSpec, plan_sweep
 from sweeps.toolchain.base import Point
 from tunerweb.work.artifacts import Freed, forget
-from tunerweb.work.leases import LIVE
+from tunerweb.work.leases import LIVE, WorkState
 from tunerweb.work.models import Artifact
 
-cancel_sweep = lifecycle.cancel_sweep
-cancel_trial = lifecycle.cancel_trial
-pause_sweep = lifecycle.pause_sweep
-resume_sweep = lifecycle.resume_sweep
-set_priority = lifecycle.set_priority
+cancel_sweep = steering.cancel_sweep
+cancel_trial = steering.cancel_trial
+pause_sweep = steering.pause_sweep
+resume_sweep = steering.resume_sweep
+set_priority = steering.set_priority
 
 
 def start_sweep(spec: SweepSpec) -> Sweep:
@@ -52,7 +52,7 @@ def _start(spec: SweepSpec, plan: SweepPlan) -> Sweep:
         conversion = attach_conversion(asked, plan.conversion_key, spec.free_dimensions)
     points = [(planned.key, planned.point) for planned in plan.points]
     compilations = attach_compilations(asked, points, conversion)
-    Trial.objects.bulk_create(
+    trials = Trial.objects.bulk_create(
         Trial(
             team=spec.team,
             owner=spec.owner,
@@ -65,8 +65,29 @@ def _start(spec: SweepSpec, plan: SweepPlan) -> Sweep:
         )
         for position, planned in enumerate(plan.points)
     )
-    lifecycle.launched(sweep)
+    _add_measurements(spec, sweep, trials)
+    steering.launched(sweep)
     return sweep
+
+
+def _add_measurements(spec: SweepSpec, sweep: Sweep, trials: Iterable[Trial]) -> None:
+    """All rows are there from the start: when they may be worked on is a question of the claim."""
+    asked = spec.measurements
+    owned = {"team": spec.team, "owner": spec.owner}
+    if asked.verifies_outputs:
+        Verification.objects.bulk_create(Verification(trial=trial, **owned) for trial in trials)
+    DeviceSession.objects.bulk_create(
+        DeviceSession(
+            sweep=sweep,
+            device=device,
+            device_name=device.name,
+            perf_profile=asked.perf_profile,
+            rounds=asked.rounds,
+            runs=asked.runs,
+            **owned,
+        )
+        for device in asked.devices
+    )
 
 
 def _new_sweep(spec: SweepSpec, plan: SweepPlan) -> Sweep:
@@ -87,6 +108,8 @@ def _new_sweep(spec: SweepSpec, plan: SweepPlan) -> Sweep:
         timeout_s=spec.timeout_s,
         memory_bytes=spec.memory_bytes,
         priority=spec.priority,
+        verifies_outputs=spec.measurements.verifies_outputs,
+        input_seed=spec.measurements.input_seed,
         submission=spec.submission,
         cloned_from=spec.cloned_from,
     )
@@ -109,17 +132,35 @@ def spec_of(sweep: Sweep) -> SweepSpec:
         timeout_s=sweep.timeout_s,
         memory_bytes=sweep.memory_bytes,
         priority=sweep.priority,
+        measurements=_measurements_of(sweep),
         cloned_from=sweep,
+    )
+
+
+def _measurements_of(sweep: Sweep) -> Measurements:
+    sessions = list(sweep.sessions.filter(device__isnull=False).select_related("device"))
+    first = sessions[0] if sessions else DeviceSession()
+    return Measurements(
+        verifies_outputs=sweep.verifies_outputs,
+        devices=tuple(session.device for session in sessions if session.device),
+        perf_profile=first.perf_profile,
+        rounds=first.rounds,
+        runs=first.runs,
+        input_seed=sweep.input_seed,
     )
 
 
 def retry_failed(sweep: Sweep) -> int:
     """New work for the trials that failed or were cancelled; refusals are answers and stay. Returns how many."""
     with transaction.atomic():
-        lifecycle.hold(sweep)
+        steering.hold(sweep)
         trials = list(sweep.trials.retryable().select_related("compilation", "compilation__conversion"))
+        again = _measure_again(sweep, trials)
         if not trials:
-            return 0
+            if again:
+                steering.reopen(sweep)
+                steering.launched(sweep)
+            return again
         asked = Asked(sweep.team, sweep.owner, sweep.source_model, sweep.target, sweep.toolchain)
         points = [(trial.compilation.key, _point_of(trial.compilation)) for trial in trials]
         compilations = attach_compilations(asked, points, _conversion_again(asked, trials))
@@ -128,9 +169,31 @@ def retry_failed(sweep: Sweep) -> int:
             trial.cancelled_at = None
             trial.from_store = trial.compilation.state not in LIVE
         Trial.objects.bulk_update(trials, ["compilation", "cancelled_at", "from_store"])
-        lifecycle.reopen(sweep)
-        lifecycle.launched(sweep)
-        return len(trials)
+        steering.reopen(sweep)
+        steering.launched(sweep)
+        return len(trials) + again
+
+
+RETRIED = (WorkState.FAILED, WorkState.CANCELLED)
+
+
+def _measure_again(sweep: Sweep, trials: Iterable[Trial]) -> int:
+    """Verifications and sessions have no history of their own: the same row is worked on again."""
+    afresh: dict[str, Any] = {
+        "state": WorkState.QUEUED,
+        "cancel_requested_at": None,
+        "reason": "",
+        "crashes": 0,
+        "attempts": 0,
+        "rescues": 0,
+        "started_at": None,
+        "finished_at": None,
+    }
+    verifications = Verification.objects.filter(trial__sweep=sweep, state__in=RETRIED).filter(
+        Q(trial__in=[trial.pk for trial in trials]) | Q(trial__compilation__state=WorkState.DONE)
+    )
+    sessions = sweep.sessions.filter(state__in=RETRIED, device__isnull=False)
+    return int(verifications.update(**afresh)) + int(sessions.update(refused={}, **afresh))
 
 
 def _conversion_again(asked: Asked, trials: Iterable[Trial]) -> Conversion | None:
@@ -152,13 +215,19 @@ def freed_by(sweep: Sweep) -> Freed:
     elsewhere = _artifacts_of(Compilation.objects.filter(team=sweep.team).exclude(pk__in=_only_of(sweep)))
     freed = artifacts.exclude(pk__in=elsewhere).exclude(source_files__isnull=False).exclude(conversions__isnull=False)
     total = freed.aggregate(size_bytes=Sum("size_bytes"))["size_bytes"] or 0
-    return Freed(freed.count(), total, RUNNING if sweep.trials.live().exists() else "")
+    return Freed(freed.count(), total, RUNNING if _is_at_work(sweep) else "")
+
+
+def _is_at_work(sweep: Sweep) -> bool:
+    running = {"state": WorkState.RUNNING}
+    measuring = sweep.sessions.filter(**running), Verification.objects.filter(trial__sweep=sweep, **running)
+    return sweep.trials.live().exists() or any(rows.exists() for rows in measuring)
 
 
 def delete_sweep(sweep: Sweep) -> Freed:
     """Its files go with it; those that were kept a moment ago go with the reconciler's next round."""
     with transaction.atomic():
-        lifecycle.hold(sweep)
+        steering.hold(sweep)
         freed = freed_by(sweep)
         if freed.blocked_by:
             return freed

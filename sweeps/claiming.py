@@ -11,13 +11,15 @@ from functools import cache
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Case, Count, F, IntegerField, Max, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, F, IntegerField, Max, OuterRef, Q, QuerySet, Value, When
 
-from sweeps.models import Compilation, Inspection, Sweep, Trial, TrialKind
+from devices import holding
+from devices.models import Device
+from sweeps.models import Compilation, DeviceSession, Inspection, Sweep, Trial, TrialKind, Verification
 from sweeps.models.work import SharedWork
 from sweeps.tuner.running import available_memory_bytes
 from tunerweb.work import events, leases
-from tunerweb.work.leases import Lease, WorkState
+from tunerweb.work.leases import LIVE, Lease, WorkState
 
 STARTABLE = (WorkState.QUEUED, WorkState.DONE)
 NEXT_STAGE = Q(compilation__conversion=None) | Q(compilation__conversion__state__in=STARTABLE)
@@ -30,8 +32,13 @@ def waiting_queues() -> list[str]:
     return [queue for queue, is_waiting in waiting.items() if is_waiting()]
 
 
+def waiting_device_queues() -> list[str]:
+    devices = Device.objects.schedulable().filter(hold=None, pk__in=_waiting_sessions().values("device"))
+    return [device.queue for device in devices]
+
+
 def is_compile_waiting() -> bool:
-    return _next_compilation() is not None
+    return _next_compilation() is not None or _waiting_verifications().exists()
 
 
 def is_inspection_waiting() -> bool:
@@ -54,6 +61,49 @@ def claim_inspection(worker: str) -> tuple[Inspection, Lease] | None:
         if lease := leases.claim(row, worker):
             return row, lease
     return None
+
+
+def claim_verification(worker: str) -> tuple[Verification, Lease] | None:
+    """Of a binary that is there; the baseline's first, since the others are compared with its outputs."""
+    for row in _waiting_verifications().select_related("trial__sweep", "trial__compilation__binary")[:MOST_TRIES]:
+        if lease := leases.claim(row, worker):
+            events.announce(events.sweep_group(row.trial.sweep.public_id), events.OVERVIEW)
+            return row, lease
+    return None
+
+
+def claim_session(device: Device, worker: str) -> tuple[DeviceSession, Lease] | None:
+    """Of a sweep that has compiled and verified all it wanted; with it the device is held."""
+    if not Device.objects.schedulable().filter(pk=device.pk).exists():
+        return None
+    waiting = _waiting_sessions().filter(device=device).order_by("-sweep__priority", "pk")
+    for row in waiting.select_related("sweep", "device")[:MOST_TRIES]:
+        if lease := holding.claim_with_device(row, device, worker, row.sweep.name):
+            events.announce(events.sweep_group(row.sweep.public_id), events.OVERVIEW)
+            return row, lease
+    return None
+
+
+def _waiting_verifications() -> QuerySet[Verification]:
+    first = Verification.objects.filter(
+        trial__sweep=OuterRef("trial__sweep"), trial__kind=TrialKind.BASELINE, state__in=LIVE
+    )
+    return Verification.objects.filter(
+        Q(trial__kind=TrialKind.BASELINE) | ~Exists(first),
+        state=WorkState.QUEUED,
+        cancel_requested_at=None,
+        trial__cancelled_at=None,
+        trial__sweep__paused_at=None,
+        trial__compilation__state=WorkState.DONE,
+    ).order_by("-trial__sweep__priority", "trial__sweep_id", "trial__position")
+
+
+def _waiting_sessions() -> QuerySet[DeviceSession]:
+    compiling = Trial.objects.live().filter(sweep=OuterRef("sweep"))
+    verifying = Verification.objects.filter(trial__sweep=OuterRef("sweep"), state__in=LIVE)
+    return DeviceSession.objects.filter(
+        ~Exists(compiling), ~Exists(verifying), state=WorkState.QUEUED, cancel_requested_at=None, sweep__paused_at=None
+    )
 
 
 def _next_work() -> SharedWork | None:

@@ -85,7 +85,7 @@ def identical_groups(outputs: Mapping[str, Outputs]) -> tuple[tuple[str, ...], .
     """Candidates whose outputs are equal to the last bit, in the order given; those that stand alone are groups too."""
     groups: dict[str, list[str]] = {}
     for name, arrays in outputs.items():
-        groups.setdefault(_fingerprint(arrays), []).append(name)
+        groups.setdefault(fingerprint(arrays), []).append(name)
     return tuple(tuple(group) for group in groups.values())
 
 
@@ -122,7 +122,7 @@ def _decibels(signal: float, noise: float) -> float:
     return 10 * math.log10(signal / noise) if signal else -math.inf
 
 
-def _fingerprint(arrays: Outputs) -> str:
+def fingerprint(arrays: Outputs) -> str:
     digest = hashlib.sha256()
     for name in sorted(arrays):
         array = arrays[name]

@@ -12,6 +12,7 @@ from typing import Any
 
 from django.db.models import Avg
 
+from devices.models import Device
 from devices.targets import Target, TargetError, find_target
 from sweeps.configs import (
     ConfigDocument,
@@ -53,6 +54,18 @@ class SpecRejected(ValueError):
 
 
 @dataclass(frozen=True)
+class Measurements:
+    """What to find out by running the binaries. `rounds` and `runs`: None leaves it to the protocol."""
+
+    verifies_outputs: bool = False
+    devices: tuple[Device, ...] = ()
+    perf_profile: str = "burst"
+    rounds: int | None = None
+    runs: int | None = None
+    input_seed: int = 0
+
+
+@dataclass(frozen=True)
 class SweepSpec:
     """What a form, the API or a clone asks for. `submission` is the form's random id: twice the same is one sweep."""
 
@@ -69,6 +82,7 @@ class SweepSpec:
     timeout_s: int = 3600
     memory_bytes: int | None = None
     priority: int = 0
+    measurements: Measurements = Measurements()
     submission: str | None = None
     cloned_from: Sweep | None = None
 

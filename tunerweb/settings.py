@@ -130,12 +130,16 @@ WORK_QUEUES = {
     "device": "sweeps.jobs.work_on_a_device",
 }
 # Name the queues on which a claim would find something.
-WORK_WAITING = ["sweeps.claiming.waiting_queues", "devices.queues.queues_with_checks"]
+WORK_WAITING = [
+    "sweeps.claiming.waiting_queues",
+    "sweeps.claiming.waiting_device_queues",
+    "devices.queues.queues_with_checks",
+]
 # Names the queues that come and go, each with a worker of its own.
 CREW_QUEUES = "devices.queues.all_queues"
 WORKER_STARTUP = {"compile": "sweeps.jobs.register_toolchain"}
 RECONCILER_STEPS = [
-    "sweeps.lifecycle.reconcile",
+    "sweeps.rescuing.reconcile",
     "devices.lifecycle.reconcile",
     "sweeps.uploads.reconcile",
     "tunerweb.accounts.cleaning.reconcile",

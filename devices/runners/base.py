@@ -42,6 +42,10 @@ class RunFailed(RunnerError):
     """It ran, and did not end well."""
 
 
+class RunKilled(RunFailed):
+    """Somebody ended it from outside, which says nothing of the binary."""
+
+
 @dataclass(frozen=True)
 class TensorInfo:
     """`data_type` in QNN's words without their prefix, such as `UFIXED_POINT_8`; `shape` in elements."""

@@ -10,7 +10,7 @@ import shlex
 import signal
 from typing import NamedTuple
 
-from devices.runners.base import BinaryInfo, RunFailed, Runtime, soc_label
+from devices.runners.base import BinaryInfo, RunFailed, RunKilled, Runtime, soc_label
 from devices.transports.base import CommandResult
 
 CRASHES = {128 + number: number.name for number in (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL)}
@@ -104,15 +104,15 @@ def failure_of(ended: CommandResult, info: BinaryInfo, runtime: Runtime) -> RunF
             f"another device. {_versions(info, runtime)}",
             log,
         )
-    sentence, compares = _explain(log)
-    if sentence:
-        return RunFailed(f"{sentence} {_versions(info, runtime)}" if compares else sentence, log)
     if ended.exit_code == KILLED:
-        return RunFailed(
+        return RunKilled(
             "The run was killed on the device from outside, most likely because memory ran out. Close what else runs "
             "there, then try again.",
             log,
         )
+    sentence, compares = _explain(log)
+    if sentence:
+        return RunFailed(f"{sentence} {_versions(info, runtime)}" if compares else sentence, log)
     return RunFailed(f"The run ended with exit code {ended.exit_code}: {_last(log)}", log)
 
 

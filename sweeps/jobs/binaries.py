@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from devices.runners.base import BinaryInfo, RunnerMissing, TensorInfo
+from devices.runners.base import BinaryInfo, RunFailed, RunnerMissing, TensorInfo
 from devices.targets import find_target
 from sweeps.configs import HtpConfig
 from sweeps.jobs.toolchains import toolchain
 from sweeps.toolchain.base import Point
 from sweeps.toolchain.errors import ToolchainError
 from sweeps.toolchain.qnn.probe import PROBE_DLC
+from tunerweb.work.artifacts import server_store
 
 TYPE_PREFIX = "QNN_DATATYPE_"
 
@@ -27,6 +28,14 @@ def tiny_binary(soc_model: int) -> Iterator[tuple[Path, BinaryInfo]]:
             yield result.binary, binary_info(toolchain().read_context(result.binary))
     except ToolchainError as error:
         raise RunnerMissing(f"This server could not compile the tiny binary for the check: {error.message}") from None
+
+
+def info_of(sha256: str) -> BinaryInfo:
+    """Of a binary in the store. Raises `ToolchainError`, and `RunFailed` where no runner takes such a binary."""
+    context = toolchain().read_context(server_store().path(sha256))
+    if len(context["info"]["graphs"]) != 1:
+        raise RunFailed("Binaries with several graphs cannot be run here yet.")
+    return binary_info(context)
 
 
 def binary_info(context: dict[str, Any]) -> BinaryInfo:

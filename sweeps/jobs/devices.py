@@ -18,12 +18,17 @@ from devices.models import Device, DeviceCheck, Reach, TransportKind
 from devices.queues import device_of
 from devices.runners.base import Job, RunSettings
 from devices.transports.errors import CommandCancelled
+from sweeps import claiming
 from sweeps.jobs.binaries import tiny_binary
+from sweeps.jobs.sessions import measure
+from sweeps.lifecycle import LeaseLost, settle
+from sweeps.models import DeviceSession
 from tunerweb.work.keeper import Keeper, stopping
-from tunerweb.work.leases import Lease
+from tunerweb.work.leases import Lease, WorkState
 
 DEFAULT_SOC_MODEL = 57
 BROKEN = "Tunerweb itself failed while it checked the device ({name}: {error}). The worker's log has the details."
+BROKEN_SESSION = "Tunerweb itself failed while it measured ({name}: {error}). The worker's log has the details; retry."
 EMULATED_RUNS = RunSettings(runs=1, warmup_runs=0, timeout_s=120.0)
 MANY_RUNS = RunSettings(runs=20, warmup_runs=3, timeout_s=120.0)
 log = logging.getLogger(__name__)
@@ -38,10 +43,27 @@ def work_on_a_device() -> None:
     with Keeper() as keeper:
         while not stopping.is_set():
             close_old_connections()
-            claimed = lifecycle.claim_check(device, worker)
-            if claimed is None:
+            if check := lifecycle.claim_check(device, worker):
+                _do(*check, keeper)
+            elif session := claiming.claim_session(device, worker):
+                do_session(*session, keeper)
+            else:
                 return
-            _do(*claimed, keeper)
+
+
+def do_session(row: DeviceSession, lease: Lease, keeper: Keeper) -> None:
+    """Whatever happens, the row is settled or waits again, and the device is free afterwards."""
+    try:
+        with keeper.keeping(lease):
+            measure(row, lease, keeper)
+    except DatabaseError:
+        log.exception("%s was left without a database", row)
+        connection.close()
+    except LeaseLost as error:
+        log.warning("%s", error)
+    except Exception as error:
+        log.exception("%s failed", row)
+        settle(lease, WorkState.FAILED, reason=BROKEN_SESSION.format(name=type(error).__name__, error=str(error)[:200]))
 
 
 def do_check(row: DeviceCheck, lease: Lease) -> None:

@@ -37,7 +37,7 @@ def through_outage(settle: Callable[[], object]) -> None:
 def settle_error(row: SharedWork, lease: Lease, error: ToolchainError) -> None:
     """A refusal is an answer; a kill from outside and a stopping worker leave the work to somebody else."""
     if error.kind is FailureKind.CANCELLED:
-        _ended_early(lease)
+        ended_early(lease)
         return
     if error.kind is FailureKind.KILLED:
         lifecycle.killed_from_outside(lease)
@@ -51,7 +51,7 @@ def settle_error(row: SharedWork, lease: Lease, error: ToolchainError) -> None:
         lifecycle.settle(lease, WorkState.FAILED, **fields)
 
 
-def _ended_early(lease: Lease) -> None:
+def ended_early(lease: Lease) -> None:
     if stopping.is_set():
         lifecycle.hand_back(lease)
     else:

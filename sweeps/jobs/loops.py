@@ -18,8 +18,8 @@ from sweeps import claiming, lifecycle
 from sweeps.jobs import compiles
 from sweeps.jobs.conversions import convert
 from sweeps.jobs.inspections import inspect
-from sweeps.models import Compilation, Conversion, Inspection
-from sweeps.models.work import SharedWork
+from sweeps.jobs.verifications import verify
+from sweeps.models import Compilation, Conversion, Inspection, Verification
 from tunerweb.environment import load_environment
 from tunerweb.work import hints
 from tunerweb.work.keeper import Keeper, stopping
@@ -39,13 +39,20 @@ def work_on_compiles() -> None:
         folder = stack.enter_context(scratch_root(_scratch_parent()))
         compiler = stack.enter_context(compiles.Compiler(folder, keeper))
 
-        def work(row: SharedWork, lease: Lease) -> None:
+        def work(row: LeasedWork, lease: Lease) -> None:
             if isinstance(row, Conversion):
                 convert(row, lease, folder, keeper)
             elif isinstance(row, Compilation):
                 compiler.compile(row, lease)
+            elif isinstance(row, Verification):
+                verify(row, lease, folder, keeper)
 
-        _until_nothing_is_left(Compilation.queue, claiming.claim_compile, work, keeper)
+        _until_nothing_is_left(Compilation.queue, _claim_native_work, work, keeper)
+
+
+def _claim_native_work(worker: str) -> tuple[LeasedWork, Lease] | None:
+    """Compiles first: verifications wait for them, and rankings by size do not wait for verifications."""
+    return claiming.claim_compile(worker) or claiming.claim_verification(worker)
 
 
 def work_on_inspections() -> None:

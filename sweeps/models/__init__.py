@@ -1,6 +1,7 @@
 """The rows: what people bring (sources, configs), the work it needs, the sweeps that want the work."""
 
 from sweeps.models.configs import CompileConfig, ConfigVersion
+from sweeps.models.measuring import DeviceOutputs, DeviceSession, MeasurementBlock, Verdict, Verification
 from sweeps.models.sources import Inspection, SourceFile, SourceModel, Upload, UploadState
 from sweeps.models.sweeps import Sweep, Trial, TrialKind, TrialState
 from sweeps.models.tags import Tag
@@ -11,7 +12,10 @@ __all__ = [
     "CompileConfig",
     "ConfigVersion",
     "Conversion",
+    "DeviceOutputs",
+    "DeviceSession",
     "Inspection",
+    "MeasurementBlock",
     "SourceFile",
     "SourceModel",
     "Sweep",
@@ -22,4 +26,6 @@ __all__ = [
     "TrialState",
     "Upload",
     "UploadState",
+    "Verdict",
+    "Verification",
 ]

@@ -46,6 +46,8 @@ class Sweep(Owned):
     timeout_s = models.PositiveIntegerField(default=3600)
     memory_bytes = models.BigIntegerField(null=True, blank=True)
     priority = models.SmallIntegerField(default=0)
+    verifies_outputs = models.BooleanField(default=False)
+    input_seed = models.PositiveIntegerField(default=0)
     submission = models.CharField(max_length=40, unique=True, null=True, blank=True)
     cloned_from = models.ForeignKey("self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     paused_at = models.DateTimeField(null=True, blank=True)

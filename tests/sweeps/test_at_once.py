@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 from django.db import connection
 
-from sweeps import actions, lifecycle
+from sweeps import actions, lifecycle, rescuing
 from sweeps.claiming import claim_compile
 from sweeps.models import Compilation, Conversion, SourceModel, Sweep, Trial
 from sweeps.planning import SweepSpec
@@ -117,12 +117,12 @@ def test_everything_at_once_ends_well(file_format: str, monkeypatch: pytest.Monk
     person, crowd = Person(source), Crowd()
     crowd.work(
         *(person.launches, person.launches, person.cancels, person.cancels_a_trial, person.retries),
-        workers=[lambda: worker(source)] * 3 + [lifecycle.reconcile],
+        workers=[lambda: worker(source)] * 3 + [rescuing.reconcile],
     )
     assert crowd.errors == []
     while claim_and_end(source):
         pass
-    lifecycle.reconcile()
+    rescuing.reconcile()
     assert not Compilation.objects.filter(state__in=LIVE).exists()
     assert not Sweep.objects.unfinished().exists()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from sweeps import actions, lifecycle
+from sweeps import actions, lifecycle, rescuing
 from sweeps.claiming import claim_compile
 from sweeps.models import Compilation, Sweep
 from sweeps.toolchain.base import Cancelled, Point
@@ -216,7 +216,7 @@ def test_a_cancelled_row_is_not_revived_by_a_rescue(monkeypatch: pytest.MonkeyPa
     row, _ = claim()
     actions.cancel_sweep(sweep)
     Compilation.objects.filter(pk=row.pk).update(lease_until=0.0)
-    lifecycle.reconcile()
+    rescuing.reconcile()
     row.refresh_from_db()
     assert row.state == WorkState.CANCELLED
 
@@ -226,7 +226,7 @@ def test_an_expired_lease_goes_back_into_the_queue(monkeypatch: pytest.MonkeyPat
     sweep = launch()
     row, lease = claim()
     Compilation.objects.filter(pk=row.pk).update(lease_until=0.0)
-    lifecycle.reconcile()
+    rescuing.reconcile()
     work()
     assert states(sweep) == ["done"] * 4
     assert not lifecycle.settle(lease, WorkState.FAILED)
@@ -238,7 +238,7 @@ def test_a_row_that_took_three_workers_with_it_is_failed(monkeypatch: pytest.Mon
     for _ in range(3):
         row, _ = claim()
         Compilation.objects.filter(pk=row.pk).update(lease_until=0.0)
-        lifecycle.reconcile()
+        rescuing.reconcile()
     row.refresh_from_db()
     assert row.state == WorkState.FAILED
     assert "3 workers died" in row.reason
@@ -249,7 +249,7 @@ def test_workers_that_died_under_several_rows_poison_none(monkeypatch: pytest.Mo
     launch()
     for _ in range(3):
         Compilation.objects.filter(pk__in=[claim()[0].pk for _ in range(1)]).update(lease_until=0.0)
-        lifecycle.reconcile()
+        rescuing.reconcile()
         Compilation.objects.filter(state=WorkState.QUEUED).exclude(rescues=0).update(last_rescue_at=timezone.now())
         other = Compilation.objects.filter(rescues=0).first()
         Compilation.objects.filter(pk=other.pk).update(last_rescue_at=timezone.now())

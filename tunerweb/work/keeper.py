@@ -62,6 +62,13 @@ class Keeper:
     def is_over(self) -> bool:
         return self._over.is_set() or stopping.is_set()
 
+    def wait(self, seconds: float) -> bool:
+        """True as soon as the work is to end."""
+        deadline = time.monotonic() + seconds
+        while not self.is_over() and (left_s := deadline - time.monotonic()) > 0:
+            self._over.wait(min(LOOK_S, left_s))
+        return self.is_over()
+
     def hear_phase(self, phase: str) -> None:
         """What the child is doing now; written with the next look."""
         self._phase = phase
