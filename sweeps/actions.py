@@ -20,6 +20,7 @@ from tunerweb.work.leases import LIVE, WorkState
 from tunerweb.work.models import Artifact
 
 cancel_sweep = steering.cancel_sweep
+cancel_session = steering.cancel_session
 cancel_trial = steering.cancel_trial
 pause_sweep = steering.pause_sweep
 resume_sweep = steering.resume_sweep

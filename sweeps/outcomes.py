@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from sweeps.configs import HtpConfig
-from sweeps.models import Compilation, Sweep, Trial, TrialKind, TrialState
+from sweeps.models import Compilation, Sweep, Trial, TrialKind, TrialState, Verdict, Verification
 from sweeps.ranking import TrialOutcome
 from sweeps.toolchain.base import CompileResult, Point
 from sweeps.toolchain.errors import Diagnosis, FailureKind, ToolchainError
@@ -28,8 +28,13 @@ def outcome_of(trial: Trial) -> TrialOutcome:
         as_given=trial.kind == TrialKind.AS_GIVEN,
     )
     if trial.state == TrialState.DONE:
-        return TrialOutcome(point=point, result=result_of(compilation))
+        return TrialOutcome(point=point, result=result_of(compilation), outputs_problem=_outputs_problem(trial))
     return TrialOutcome(point=point, error=_reason(trial), failure=_failure(compilation))
+
+
+def _outputs_problem(trial: Trial) -> str:
+    verification: Verification | None = getattr(trial, "verification", None)
+    return verification.reason if verification and verification.verdict == Verdict.DIFFERENT else ""
 
 
 def result_of(compilation: Compilation) -> CompileResult:

@@ -27,7 +27,7 @@ class TrialQuerySet(ScopedQuerySet):
 
     def with_work(self) -> Self:
         """What a row needs, without the long texts."""
-        return self.select_related("compilation", "compilation__conversion", "compilation__binary")
+        return self.select_related("compilation", "compilation__conversion", "compilation__binary", "verification")
 
 
 class SweepQuerySet(ScopedQuerySet):

@@ -35,12 +35,16 @@ class Metric(StrEnum):
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """A point with its result, or with the reason why there is none."""
+    """A point with its result, or with the reason why there is none.
+
+    `outputs_problem`: it computes something else than the baseline, so that it can win nothing.
+    """
 
     point: Point
     result: CompileResult | None = None
     error: str | None = None
     failure: ToolchainError | None = None
+    outputs_problem: str = ""
 
     @property
     def label(self) -> str:
@@ -181,6 +185,8 @@ def _exclusion(trial: TrialOutcome, metric: Metric, target: Target, reference: T
         return trial.error or "not compiled"
     if differences := granted_differences(trial, target):
         return "; ".join(differences)
+    if trial.outputs_problem:
+        return f"its outputs differ from the baseline's: {trial.outputs_problem}"
     if metric is Metric.CYCLES and reference and reference.result and trial.result.simulated_cycles is not None:
         return _cycle_difference(trial.result, reference.result, reference.label)
     return None

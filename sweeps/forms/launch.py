@@ -18,6 +18,7 @@ from sweeps.forms.launch_fields import (
     DIMENSION,
     ChosenConfig,
     ConfigField,
+    DevicesField,
     MemoryField,
     ModelField,
     WholeNumber,
@@ -26,11 +27,35 @@ from sweeps.forms.launch_fields import (
 )
 from sweeps.models import SourceModel, Sweep
 from sweeps.models.sources import LONGEST_NAME
-from sweeps.planning import LARGEST_DIMENSION, Problem, SpecRejected, SweepPlan, SweepSpec, plan_sweep, worker_count
+from sweeps.planning import (
+    LARGEST_DIMENSION,
+    Measurements,
+    Problem,
+    SpecRejected,
+    SweepPlan,
+    SweepSpec,
+    plan_sweep,
+    worker_count,
+)
 from sweeps.search_space import parse_p_values
 from tunerweb.accounts.models import User
 
 GIB = 2**30
+MOST_ROUNDS = 100
+MOST_RUNS = 10_000
+# The runtime's own words; the first is what both of its tools take when nothing is said.
+PERF_PROFILES = (
+    "burst",
+    "sustained_high_performance",
+    "high_performance",
+    "balanced",
+    "low_balanced",
+    "high_power_saver",
+    "power_saver",
+    "low_power_saver",
+    "extreme_power_saver",
+    "default",
+)
 LONGEST_P_VALUES = 200
 LONGEST_TARGET = 60
 LONGEST_SUBMISSION = 40
@@ -51,6 +76,13 @@ class LaunchForm(forms.Form):
     timeout_s = WholeNumber("Longest compile")
     memory_gib = MemoryField()
     priority = WholeNumber("Priority")
+    verifies_outputs = forms.BooleanField(label="Compare outputs", required=False)
+    devices = DevicesField()
+    perf_profile = forms.ChoiceField(
+        label="Perf profile", required=False, choices=[(name, name.replace("_", " ")) for name in PERF_PROFILES]
+    )
+    rounds = WholeNumber("Rounds", min_value=1, max_value=MOST_ROUNDS, required=False)
+    runs = WholeNumber("Runs", min_value=1, max_value=MOST_RUNS, required=False)
     name = forms.CharField(label="Name", required=False, max_length=LONGEST_NAME, error_messages=TOO_LONG)
     submission = forms.CharField(required=False, max_length=LONGEST_SUBMISSION, widget=forms.HiddenInput)
     clone = forms.CharField(required=False, max_length=20, widget=forms.HiddenInput)
@@ -64,7 +96,7 @@ class LaunchForm(forms.Form):
         for number, name in self._dimension_names.items():
             self.fields[f"dim_{number}"] = WholeNumber(name, min_value=1, max_value=LARGEST_DIMENSION)
         for field in self.fields.values():
-            if isinstance(field, ModelField | ConfigField):
+            if isinstance(field, ModelField | ConfigField | DevicesField):
                 field.user = user
         self.is_valid()
         self.chosen_config: ChosenConfig | None = self.cleaned_data.get("config")
@@ -137,9 +169,20 @@ class LaunchForm(forms.Form):
             free_dimensions=self._sizes(),
             name=one_line(given.get("name", "")),
             memory_bytes=None if memory_gib is None else round(memory_gib * GIB),
+            measurements=self.measurements(),
             submission=self._submission(),
             cloned_from=Sweep.objects.of(self.user).filter(public_id=given.get("clone", "")).first(),
             **numbers,
+        )
+
+    def measurements(self) -> Measurements:
+        given = self.cleaned_data
+        return Measurements(
+            verifies_outputs=bool(given.get("verifies_outputs")),
+            devices=given.get("devices") or (),
+            perf_profile=given.get("perf_profile") or PERF_PROFILES[0],
+            rounds=given.get("rounds"),
+            runs=given.get("runs"),
         )
 
     def tell(self, problems: Iterable[Problem], *, typing: bool = False) -> None:
@@ -168,6 +211,7 @@ class LaunchForm(forms.Form):
         if not self.data.get("submission"):
             return None
         typed = {name: self.data.get(self.add_prefix(name), "") for name in self.fields}
+        typed["devices"] = ",".join(map(str, self["devices"].value() or []))
         parts = [self.user.pk, *(f"{name}={value}" for name, value in sorted(typed.items()))]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:LONGEST_SUBMISSION]
 
@@ -195,10 +239,10 @@ def free_dimensions_of(source: SourceModel | None) -> list[str]:
     return [str(name) for name in source.description.get("free_dimensions", ())] if source else []
 
 
-def first_values(user: User, asked: Mapping[str, str]) -> dict[str, str]:
+def first_values(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
     """Of a new form: what the address names, and defaults."""
     only = SourceModel.objects.of(user).values_list("public_id", flat=True)[:2]
-    values = {
+    values: dict[str, Any] = {
         "p_values": "all",
         "top_k": "1",
         "parallel_compiles": str(worker_count()),
@@ -213,9 +257,15 @@ def first_values(user: User, asked: Mapping[str, str]) -> dict[str, str]:
     return values | (cloned_values(sweep) if sweep else {})
 
 
-def cloned_values(sweep: Sweep) -> dict[str, str]:
+def cloned_values(sweep: Sweep) -> dict[str, Any]:
     spec = spec_of(sweep)
-    values = {
+    measured = spec.measurements
+    values: dict[str, Any] = {
+        "verifies_outputs": "on" if measured.verifies_outputs else "",
+        "devices": [device.public_id for device in measured.devices],
+        "perf_profile": measured.perf_profile,
+        "rounds": measured.rounds or "",
+        "runs": measured.runs or "",
         "clone": sweep.public_id,
         "model": spec.source_model.public_id,
         "soc": sweep.target.name,

@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from devices.models import Device
 from sweeps.models import CompileConfig, ConfigVersion, SourceModel
 from tunerweb.accounts.models import User
 
@@ -18,6 +19,7 @@ MOST_GIB = 1_000_000
 
 MODEL_GONE = "This model is not there any more: somebody deleted it since this form was opened. Choose another."
 CONFIG_GONE = "This config is not there any more: somebody deleted it since this form was opened. Choose another."
+DEVICE_GONE = "A device is not there any more: somebody deleted it since this form was opened. Choose again."
 NEWER = (
     "Version {latest} of this config was saved since this form was opened, and version {number} is chosen. Launch "
     "again to use version {number}, or choose the new one."
@@ -72,14 +74,18 @@ class ConfigField(forms.CharField):
 
 
 class WholeNumber(forms.IntegerField):
-    def __init__(self, label: str, *, min_value: int | None = None, max_value: int | None = None) -> None:
+    def __init__(
+        self, label: str, *, min_value: int | None = None, max_value: int | None = None, required: bool = True
+    ) -> None:
         messages = {
             "required": "Give a number.",
             "invalid": "Give a whole number.",
             "min_value": "Give %(limit_value)s or more.",
             "max_value": "Give %(limit_value)s or less.",
         }
-        super().__init__(label=label, min_value=min_value, max_value=max_value, error_messages=messages)
+        super().__init__(
+            label=label, required=required, min_value=min_value, max_value=max_value, error_messages=messages
+        )
 
     def to_python(self, value: Any) -> int | None:
         """Grouped thousands are fine; a number of a hundred digits is not."""
@@ -103,6 +109,22 @@ class MemoryField(forms.DecimalField):
 
     def to_python(self, value: Any) -> Any:
         return super().to_python(str(value or "").strip().removesuffix("GiB").strip().replace(",", "."))
+
+
+class DevicesField(forms.MultipleChoiceField):
+    """Any number of the team's devices, by public id."""
+
+    user: User
+
+    def __init__(self) -> None:
+        super().__init__(label="Devices", required=False)
+
+    def clean(self, value: Any) -> tuple[Device, ...]:
+        wanted = [str(each)[:20] for each in value or []]
+        found = {device.public_id: device for device in Device.objects.of(self.user).filter(public_id__in=wanted)}
+        if set(wanted) - found.keys():
+            raise ValidationError(DEVICE_GONE)
+        return tuple(found[each] for each in dict.fromkeys(wanted))
 
 
 def one_line(text: str) -> str:

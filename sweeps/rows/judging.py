@@ -13,7 +13,7 @@ from sweeps.rows.trials import label_of
 from sweeps.verdict import headline, verdict
 
 MOST_REMEMBERED = 64
-WHAT_IT_RESTS_ON = ("public_id", "compilation_id", "cancelled_at", "compilation__state")
+WHAT_IT_RESTS_ON = ("public_id", "compilation_id", "cancelled_at", "compilation__state", "verification__verdict")
 NOTHING_WORTH = "Nothing worth shipping."
 
 

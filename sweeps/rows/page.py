@@ -17,6 +17,13 @@ from sweeps.rows.charts import KEYS, chart_data
 from sweeps.rows.judging import Judgement, judgement_of
 from sweeps.rows.lines import ranking_table
 from sweeps.rows.progress import Progress, progress_of
+from sweeps.rows.sessions import (
+    disagreement_sentences,
+    measurable_again,
+    outputs_part,
+    session_parts,
+    stage_text,
+)
 from sweeps.rows.trials import TrialRow, TrialTable, trial_table
 from sweeps.rows.views import PageView
 
@@ -43,6 +50,7 @@ def page_context(sweep: Sweep, view: PageView, request: HttpRequest) -> dict[str
     progress = progress_of(sweep)
     return {
         **head_context(sweep, progress),
+        **sessions_context(sweep),
         **results_context(sweep, view, progress),
         **trials_context(trial_table(sweep, view.page), request),
         "tags": list(sweep.tags.all()),
@@ -50,6 +58,7 @@ def page_context(sweep: Sweep, view: PageView, request: HttpRequest) -> dict[str
 
 
 def head_context(sweep: Sweep, progress: Progress) -> dict[str, Any]:
+    retryable = progress.retryable + measurable_again(sweep)
     return {
         "sweep": sweep,
         "progress": progress,
@@ -57,9 +66,22 @@ def head_context(sweep: Sweep, progress: Progress) -> dict[str, Any]:
         "took_s": took_s(sweep),
         "target_label": sweep.target.label,
         "toolchain_label": toolchain_label(sweep.toolchain),
-        "retryable": progress.retryable,
-        "retry_label": f"Retry {'unfinished' if progress.cancelled else 'failed'} ({progress.retryable})",
+        "retryable": retryable,
+        "retry_label": f"Retry {'failed' if retryable == progress.failed else 'unfinished'} ({retryable})",
+        "is_live": sweep.finished_at is None,
         "priorities": PRIORITIES,
+    }
+
+
+def sessions_context(sweep: Sweep) -> dict[str, Any]:
+    """What is found out by running the binaries; empty for a sweep that runs none."""
+    outputs, sessions = outputs_part(sweep), session_parts(sweep)
+    return {
+        "sweep": sweep,
+        "outputs": outputs,
+        "sessions": sessions,
+        "contradictions": disagreement_sentences(sessions) if len(sessions) > 1 else [],
+        "stage": stage_text(outputs, sessions),
     }
 
 
@@ -150,7 +172,7 @@ def parts(sweep: Sweep, view: PageView, request: HttpRequest, *, all_of_it: bool
     """Element id to its HTML, to be swapped in wherever it is. The ranking changes its order only when all is done."""
     progress = progress_of(sweep)
     table = trial_table(sweep, view.page)
-    context = {**head_context(sweep, progress), "table": table, "view": view, "oob": True}
+    context = {**head_context(sweep, progress), **sessions_context(sweep), "table": table, "view": view, "oob": True}
     found: dict[str, str] = {"sweep-title": _html("head.html#title", context, request)}
     found["sweep-actions"] = _html("head.html#actions", context, request)
     if progress.total <= MOST_JUDGED_LIVE or all_of_it or sweep.finished_at:
@@ -160,6 +182,7 @@ def parts(sweep: Sweep, view: PageView, request: HttpRequest, *, all_of_it: bool
         if all_of_it or sweep.finished_at:
             found["ranking"] = _html("results.html#ranking", context, request)
     found["sweep-verdict"] = _html("verdict.html", context, request)
+    found["sweep-sessions"] = _html("sessions.html", context, request)
     found["trials-counts"] = _html("trials.html#counts", context, request)
     found["trials-head"] = _html("trials.html#head", context, request)
     for row in table.rows:

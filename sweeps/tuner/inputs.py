@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import json
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from devices.targets import Target, TargetError, find_target
 from sweeps.configs import (
@@ -90,16 +92,19 @@ def shown(path: Path) -> str:
     return text if len(text) <= LONGEST_SHOWN else f"{text[:40]}...{text[-40:]}"
 
 
-def read_config_file(path: Path | None) -> tuple[ConfigDocument, tuple[Path, ...]]:
+def read_config_file(given: Path | Mapping[str, Any] | None) -> tuple[ConfigDocument, tuple[Path, ...]]:
     """The inner settings, and the files read for them. Raise `BadInput`.
 
-    A wrapper that only names the file of settings is followed, from its own folder.
+    `given` is a file, or what would stand in one. A wrapper that only names the file of settings is followed, from its
+    own folder; one that is no file, from the working directory.
     """
-    if path is None:
+    if given is None:
         return empty_document(), ()
-    document = _read(path)
+    path = given if isinstance(given, Path) else Path("config")
+    document = _read(given) if isinstance(given, Path) else _read_mapping(given)
+    files = (given,) if isinstance(given, Path) else ()
     if document.config_file_path is None:
-        return document, (path,)
+        return document, files
     inner = path.parent / document.config_file_path
     if not inner.is_file():
         raise BadInput(
@@ -109,7 +114,16 @@ def read_config_file(path: Path | None) -> tuple[ConfigDocument, tuple[Path, ...
     settings = _read(inner)
     if settings.config_file_path is not None:
         raise BadInput(f"{shown(inner)} is a wrapper again. Give the file of HTP settings.")
-    return document.with_settings(settings), (path, inner)
+    return document.with_settings(settings), (*files, inner)
+
+
+def _read_mapping(given: Mapping[str, Any]) -> ConfigDocument:
+    try:
+        return read_config(json.dumps(dict(given)).encode())
+    except ConfigUnreadable as error:
+        raise BadInput(str(error)) from None
+    except (TypeError, ValueError) as error:
+        raise BadInput(f"The config cannot be written as JSON: {error}.") from None
 
 
 def _read(path: Path) -> ConfigDocument:

@@ -9,6 +9,8 @@ from django.shortcuts import redirect, render
 from django.urls import path
 from django.views.decorators.http import require_http_methods, require_POST
 
+from devices.models import Device
+from devices.rows import device_rows
 from sweeps.actions import start_sweep
 from sweeps.forms.launch import LaunchForm, first_values
 from sweeps.forms.launch_choices import (
@@ -84,6 +86,8 @@ def _page(form: LaunchForm, *, typing: bool) -> dict[str, Any]:
         "configs": configs,
         "selected_config": selected_config(configs, str(form["config"].value() or ""), chosen),
         "targets": target_choices(),
+        "devices": device_rows(Device.objects.of(form.user).with_last_check().order_by("name")),
+        "chosen_devices": set(form["devices"].value() or []),
         "cloned": Sweep.objects.of(form.user).filter(public_id=form["clone"].value() or "").first(),
         "has_models": form.source_model is not None or SourceModel.objects.of(form.user).exists(),
     }

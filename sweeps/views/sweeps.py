@@ -60,6 +60,14 @@ def sweep_resume(request: SignedInRequest, public_id: str) -> HttpResponse:
 
 
 @require_POST
+def session_cancel(request: SignedInRequest, public_id: str, session_id: str) -> HttpResponse:
+    """The sweep goes on without this device."""
+    row = sweep_of(request, public_id)
+    session = get_object_or_404(row.sessions.select_related("sweep"), public_id=session_id)
+    return _asked(request, public_id, lambda _: actions.cancel_session(session))
+
+
+@require_POST
 def sweep_retry(request: SignedInRequest, public_id: str) -> HttpResponse:
     return _asked(request, public_id, actions.retry_failed)
 
@@ -125,6 +133,7 @@ urlpatterns = [
     path("sweeps/<str:public_id>/cancel/", sweep_cancel, name="sweep_cancel"),
     path("sweeps/<str:public_id>/pause/", sweep_pause, name="sweep_pause"),
     path("sweeps/<str:public_id>/resume/", sweep_resume, name="sweep_resume"),
+    path("sweeps/<str:public_id>/devices/<str:session_id>/cancel/", session_cancel, name="session_cancel"),
     path("sweeps/<str:public_id>/retry/", sweep_retry, name="sweep_retry"),
     path("sweeps/<str:public_id>/priority/", sweep_priority, name="sweep_priority"),
     path("sweeps/<str:public_id>/delete/", sweep_delete, name="sweep_delete"),
