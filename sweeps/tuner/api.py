@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from enum import StrEnum
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from sweeps.measurements import MemoryFootprint
 from sweeps.toolchain.errors import ToolchainError
 from sweeps.toolchain.qnn.compiler import BundledToolchain
 from sweeps.toolchain.qnn.results import memory_footprint
+from sweeps.tuner.errors import CompilationError
 from sweeps.tuner.models import CONTEXT_KEYS, graph_names_of, is_context_binary
 from sweeps.tuner.size_sweep import Silent, SweepRequest, run_size_sweep
 
-BACKEND_TYPES = ("HTP", "HTP_MCP")
-NEEDS_DEVICE = (
-    "{name} measures on a device, and this release compiles offline only. "
-    "Use optimizeROMandRAM for sizes, DRAM traffic and simulated cycles."
-)
+if TYPE_CHECKING:
+    from sweeps.profiling.plan import Pause
+    from sweeps.reports.measured import TuningReport
+    from sweeps.tuner.measuring import MeasureProgress
+    from sweeps.tuner.optimizing import CompiledModel
 
 
-class CompilationError(RuntimeError):
-    """A model that was to be compiled, or was taken for a compiled one, is none."""
+class Speaking(Silent):
+    """A script hears of one thing only: which host key was taken without being compared."""
 
+    def trusting(self, text: str) -> None:
+        print(text, file=sys.stderr)
 
-class DeviceRequired(NotImplementedError):
-    """The function needs a device that can run a context binary."""
-
-
-class Criteria(StrEnum):
-    BANDWIDTH = "bandwidth"
-    LATENCY = "latency"
-
-    @staticmethod
-    def is_valid_criteria(text: str) -> bool:
-        return text in list(Criteria)
-
-
-def validate_backend_type(value: Any) -> None:
-    """Raise `ValueError` unless the backend is HTP or HTP_MCP; an enum member counts by its name."""
-    name = str(getattr(value, "name", value)).upper()
-    if name not in BACKEND_TYPES:
-        raise ValueError(f"{value!r} is not a backend with P values: only {' and '.join(BACKEND_TYPES)} have them.")
+    def measuring(self, progress: MeasureProgress) -> None: ...
+    def pausing(self, pause: Pause) -> None: ...
 
 
 def get_graph_names(model: str | Path) -> list[str]:
@@ -91,14 +78,40 @@ def get_context_size_info(model: str | Path) -> dict[str, Any]:
     return {"rom": info["contextBlobSize"], "ram": {**kinds, "total": total.ram_bytes}}
 
 
-def get_report_details(profiler: Any, criteria: str) -> NoReturn:
-    """Raise `DeviceRequired`: profiles come from devices."""
-    raise DeviceRequired(NEEDS_DEVICE.format(name="get_report_details"))
+def get_report_details(profiler: Any, criteria: str) -> tuple[float | int, dict[str, Any]]:
+    """`(time_us, report)` by latency, `(total_dram, report)` in bytes by bandwidth, of a QHAS summary.
+
+    `profiler` is a path, a text or a mapping of QHAS JSON, or an object that holds one. Raise `BadInput` for another
+    criterion, `ReportUnreadable` for another profile or one without the value.
+    """
+    from sweeps.tuner.report_details import report_details
+
+    return report_details(profiler, criteria)
 
 
-def optimize(model: Any, criteria: str, compile_args: Any, execution_args: Any) -> NoReturn:
-    """Raise `DeviceRequired`: latency and bandwidth are measured on a device."""
-    raise DeviceRequired(NEEDS_DEVICE.format(name="optimize"))
+def optimize(
+    model: Any,
+    criteria: str,
+    compile_args: Mapping[str, Any] | None = None,
+    execution_args: Mapping[str, Any] | None = None,
+) -> tuple[CompiledModel, TuningReport]:
+    """Compile the config as given and every valid P, run each on the device, and return the best with its report.
+
+    `compile_args`: `config` (a path or the settings; inner or wrapper), `soc`, `max_workers`, `free_dimensions`,
+    `p_values`, `backend`, `output_path` (default `latency_optimized` or `bandwidth_optimized`). `execution_args`:
+    `device` (an identifier or a `Device`), `perf_profile`, `profiling_level`, `rounds`, `runs`, `seed`, `inputs`, and
+    for access `private_key`, `password_file`, `host_key` (a line, a file, or "accept"), `python`, `sdk`.
+
+    Latency is in microseconds, from interleaved rounds; DRAM traffic in bytes, exact. Raise `ValueError` for bad
+    arguments (`BadInput`, `DeviceRequired`), `EmulatedDevice` for latency where times mean nothing, before anything is
+    compiled, and `NotRankable` where they are too noisy; `CompilationError` when no point compiled; `TransportError`
+    for a device that cannot be reached, `DeviceLost` for one that went away; `RunnerError` where nothing runs there.
+    """
+    # Imported where it is needed: what is compiled only does not wait for ssh and numpy.
+    from sweeps.tuner.arguments import tune_request
+    from sweeps.tuner.optimizing import run_optimization
+
+    return run_optimization(tune_request(model, criteria, compile_args, execution_args), Speaking())
 
 
 def optimizeROMandRAM(
