@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sweeps.profiling.blocks import MeasuredBlock, NotRankable, Rules, medians_by_round, twin_of
-from sweeps.profiling.ranking import is_slower, noise_floor
+from sweeps.profiling.ranking import is_hopeless, noise_floor
 from sweeps.profiling.statistics import drift_of, interval_of, paired
 
 Medians = Mapping[str, Mapping[int, float]]
@@ -45,21 +45,24 @@ def next_step(
 
     `has_paused`: the pause that was asked for is over, and no block was measured since.
     """
-    medians, baseline = medians_by_round(blocks), candidates[0]
+    medians, baseline, wanted = medians_by_round(blocks), candidates[0], list(candidates)
+    twin = [twin_of(baseline)] if rules.with_twin else []
     for number in range(rules.most_rounds):
-        wanted = _in_round(number, medians, candidates, rules)
-        for candidate in _shuffled([*wanted, twin_of(baseline)], number, rules):
+        if number >= rules.least_rounds:
+            # From those still left: who was not measured in one round cannot come back in the next.
+            wanted = still_in(medians, wanted, number, rules)
+        for candidate in _shuffled([*wanted, *twin], number, rules):
             if _is_missing(blocks, number, candidate):
                 pause = None if has_paused else _pause_before(blocks, medians, baseline, number, rules)
                 return pause or Measure(number, candidate)
         done = number + 1
         if done >= rules.least_rounds and (why := _enough(medians, wanted, baseline, done, rules)):
             return Finished(why)
-    return Finished(f"{rules.most_rounds} rounds, the most that are made")
+    return Finished(f"{_rounds(rules.most_rounds)}, the most that are made")
 
 
 def still_in(medians: Medians, candidates: Sequence[str], rounds: int, rules: Rules) -> list[str]:
-    """Without those that are surely slower than the best: they can no longer win. The baseline stays."""
+    """Without those that are surely slower than the best by more than the effect. The baseline stays."""
     seen = _of_rounds(medians, rounds)
     known = [name for name in candidates if len(seen.get(name, {})) >= rules.least_rounds]
     if not known:
@@ -71,16 +74,8 @@ def still_in(medians: Medians, candidates: Sequence[str], rounds: int, rules: Ru
         if name == candidates[0]
         or name == best
         or name not in known
-        or not is_slower(list(paired(seen[name], seen[best])), rules.effect, len(known) - 1, rules)
+        or not is_hopeless(paired(seen[name], seen[best]), rules.effect, len(known) - 1, rules)
     ]
-
-
-def _in_round(number: int, medians: Medians, candidates: Sequence[str], rules: Rules) -> list[str]:
-    """Who left in an earlier round stays away: what was not measured cannot come back."""
-    wanted = list(candidates)
-    for earlier in range(rules.least_rounds, number + 1):
-        wanted = still_in(medians, wanted, earlier, rules)
-    return wanted
 
 
 def _of_rounds(medians: Medians, rounds: int) -> dict[str, dict[int, float]]:
@@ -100,6 +95,8 @@ def _is_missing(blocks: Sequence[MeasuredBlock], number: int, candidate: str) ->
 
 def _enough(medians: Medians, wanted: Sequence[str], baseline: str, rounds: int, rules: Rules) -> str:
     """By the width of the intervals alone, never because a difference has just become significant."""
+    if not rules.with_twin:
+        return f"{_rounds(rounds)}, which is all that times that are not compared are worth"
     seen = _of_rounds(medians, rounds)
     try:
         floor = noise_floor(seen, baseline, rules)
@@ -118,9 +115,13 @@ def _pause_before(
     """Before a round that would begin on a device which grew slower since it last cooled down."""
     pauses = [block.round for block in blocks if block.after_pause]
     begun = any(block.round == number for block in blocks)
-    if begun or len(pauses) >= rules.most_pauses:
+    if not rules.with_twin or begun or len(pauses) >= rules.most_pauses:
         return None
     drift = drift_of(medians.get(baseline, {}), max(pauses, default=0))
     if drift <= rules.most_drift:
         return None
     return Pause(PAUSE_S, f"the baseline grew {100 * drift:.1f} % slower: the device is warm")
+
+
+def _rounds(number: int) -> str:
+    return "1 round" if number == 1 else f"{number} rounds"

@@ -18,11 +18,13 @@ from sweeps.profiling.blocks import (
     counted,
     medians_by_round,
     twin_of,
+    without,
 )
-from sweeps.profiling.statistics import Interval, drift_of, interval_of, paired, resampled_medians
+from sweeps.profiling.statistics import Floats, Interval, drift_of, interval_of, lower_bound, paired
 
 P99_RUNS = 1000
 TieKey = tuple[float, ...]
+Medians = Mapping[str, Mapping[int, float]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,9 @@ class LatencyRanking:
     the pairs (faster, slower) that surely do.
 
     `noise_floor` is the share by which two measurements of the same binary differ; `drift` that of the baseline from
-    the first round to the last. `left_out`: candidates with too few rounds, with the reason.
+    the first round to the last. A difference below `effect` is a tie: what the rules ask for, or the noise floor where
+    that is larger. `left_out`: candidates that failed or have too few rounds, with the reason. `disturbed_blocks` were
+    measured once more.
     """
 
     conditions: Conditions
@@ -66,6 +70,8 @@ class LatencyRanking:
     noise_floor: float
     drift: float
     rounds: int
+    effect: float
+    disturbed_blocks: int
 
     def groups(self) -> tuple[tuple[RankedCandidate, ...], ...]:
         ranks = sorted({candidate.rank for candidate in self.candidates})
@@ -73,56 +79,114 @@ class LatencyRanking:
 
 
 def rank_latency(
-    blocks: Sequence[MeasuredBlock], baseline: str, rules: Rules, tie_keys: Mapping[str, TieKey] | None = None
+    blocks: Sequence[MeasuredBlock],
+    baseline: str,
+    rules: Rules,
+    tie_keys: Mapping[str, TieKey] | None = None,
+    *,
+    refused: Mapping[str, str] | None = None,
 ) -> LatencyRanking:
-    """`tie_keys` orders candidates that tie, the smallest first: DRAM traffic, ROM, P.
+    """`tie_keys` orders candidates that tie, the smallest first: DRAM traffic, ROM, P; without one they come last.
 
-    Raises `NotRankable`: too few rounds, too noisy, mixed conditions, emulated times.
+    `refused`: candidates that failed, with the reason; they are left out whatever blocks they have.
+
+    Raises `NotRankable`: too few rounds, too noisy, mixed conditions, emulated times, a reference that was refused.
     """
-    conditions = common_conditions(blocks)
-    medians = medians_by_round(blocks)
+    kept, failed = _kept(blocks, baseline, refused or {})
+    conditions = common_conditions(kept)
+    medians = medians_by_round(kept)
+    floor = _checked_floor(medians, baseline, rules)
+    short = _too_few(medians, baseline, rules)
+    candidates = {name: rounds for name, rounds in medians.items() if name not in short and not _is_twin(name, medians)}
+    stats = {name: _stats(name, rounds, kept, rules) for name, rounds in candidates.items()}
+    effect, reference = max(rules.effect, floor), medians[baseline]
+    return LatencyRanking(
+        conditions=conditions,
+        candidates=_ranked(_by_pairs(candidates, reference), stats, rules, effect, tie_keys or {}),
+        ahead=_ahead(candidates, rules, effect),
+        left_out={**short, **failed},
+        noise_floor=floor,
+        drift=drift_of(reference),
+        rounds=len(reference),
+        effect=effect,
+        disturbed_blocks=len(kept) - len(counted(kept)),
+    )
+
+
+def noise_floor(medians: Medians, baseline: str, rules: Rules) -> float:
+    """A share. Raises `NotRankable` before there are rounds enough."""
+    twin = medians.get(twin_of(baseline), {})
+    if not twin:
+        raise NotRankable(
+            f"{baseline} was not measured twice in each round, so that nobody knows how much of a difference is noise. "
+            "Measure again, with it as the baseline."
+        )
+    pairs = paired(twin, medians.get(baseline, {}))
+    if len(pairs) < rules.rounds_to_rank:
+        raise NotRankable(_few(len(pairs), rules))
+    interval = interval_of(pairs, rules)
+    return math.expm1(max(abs(interval.median), interval.half_width))
+
+
+def is_slower(pairs: Sequence[float] | Floats, effect: float, comparisons: int, rules: Rules) -> bool:
+    """Surely slower at all, and by the effect or more as far as is known: enough for another rank."""
+    return _is_above(0.0, pairs, effect, comparisons, rules)
+
+
+def is_hopeless(pairs: Sequence[float] | Floats, effect: float, comparisons: int, rules: Rules) -> bool:
+    """Surely slower by more than the effect: enough to be measured no more, which cannot be taken back.
+
+    It is asked again after each round, and each time may be wrong; who equals the best is far from this bound.
+    """
+    return _is_above(math.log1p(effect), pairs, effect, comparisons, rules)
+
+
+def _is_above(least: float, pairs: Sequence[float] | Floats, effect: float, comparisons: int, rules: Rules) -> bool:
+    """The bound, whose error is corrected after Bonferroni; who has a median below the effect is seen at once."""
+    values = numpy.asarray(pairs, dtype=numpy.float64)
+    if len(values) < rules.rounds_to_rank or float(numpy.median(values)) < math.log1p(effect):
+        return False
+    return lower_bound(values, rules.error / 2 / max(1, comparisons), rules) > least
+
+
+def _kept(
+    blocks: Sequence[MeasuredBlock], baseline: str, refused: Mapping[str, str]
+) -> tuple[list[MeasuredBlock], dict[str, str]]:
+    """What may be ranked, and who may not; a refused twin is the baseline under another name, and no candidate."""
+    if baseline in refused:
+        raise NotRankable(f"{baseline} cannot be what the others are compared with: {refused[baseline]}")
+    return without(blocks, refused), dict(refused)
+
+
+def _checked_floor(medians: Medians, baseline: str, rules: Rules) -> float:
     floor = noise_floor(medians, baseline, rules)
     if floor > rules.most_noise:
         raise NotRankable(
             f"Too noisy to rank: the same binary differs from itself by {100 * floor:.1f} %, more than "
             f"{100 * rules.most_noise:.0f} %. Let the device cool down, end what else runs on it, and measure again."
         )
-    left_out = {
-        name: f"{len(rounds)} rounds are too few to rank; {rules.rounds_to_rank} are needed."
-        for name, rounds in medians.items()
-        if len(paired(rounds, medians[baseline])) < rules.rounds_to_rank
+    return floor
+
+
+def _too_few(medians: Medians, baseline: str, rules: Rules) -> dict[str, str]:
+    """The rounds that count are those that the baseline has too."""
+    shared = {
+        name: len(paired(rounds, medians[baseline])) for name, rounds in medians.items() if not _is_twin(name, medians)
     }
-    candidates = {
-        name: rounds for name, rounds in medians.items() if name != twin_of(baseline) and name not in left_out
-    }
-    stats = {name: _stats(name, rounds, blocks, rules) for name, rounds in candidates.items()}
-    effect, reference = max(rules.effect, floor), medians[baseline]
-    ranked = _ranked(_by_pairs(candidates, reference), stats, rules, effect, tie_keys or {})
-    ahead = _ahead(candidates, rules, effect)
-    return LatencyRanking(conditions, ranked, ahead, left_out, floor, drift_of(reference), len(reference))
+    return {name: _few(count, rules) for name, count in shared.items() if count < rules.rounds_to_rank}
 
 
-def noise_floor(medians: Mapping[str, Mapping[int, float]], baseline: str, rules: Rules) -> float:
-    """A share. Raises `NotRankable` before there are rounds enough."""
-    pairs = paired(medians.get(twin_of(baseline), {}), medians.get(baseline, {}))
-    if len(pairs) < rules.rounds_to_rank:
-        raise NotRankable(f"{len(pairs)} rounds are too few to rank; {rules.rounds_to_rank} are needed.")
-    interval = interval_of(pairs, rules)
-    return math.expm1(max(abs(interval.median), interval.half_width))
+def _few(rounds: int, rules: Rules) -> str:
+    said = "1 round is" if rounds == 1 else f"{rounds} rounds are"
+    return f"{said} too few to rank; {rules.rounds_to_rank} are needed."
 
 
-def is_slower(pairs: Sequence[float], effect: float, comparisons: int, rules: Rules) -> bool:
-    """Surely, and by more than the effect: the bound is corrected for how many are compared with the best."""
-    values = numpy.asarray(pairs, dtype=numpy.float64)
-    if len(values) < rules.rounds_to_rank or float(numpy.median(values)) < math.log1p(effect):
-        return False
-    bound = numpy.quantile(resampled_medians(values, rules), rules.error / 2 / max(1, comparisons))
-    return bool(bound > 0)
+def _is_twin(name: str, medians: Medians) -> bool:
+    """Of whoever was the baseline once: it may have changed during the session."""
+    return any(name == twin_of(other) for other in medians)
 
 
-def _by_pairs(
-    candidates: Mapping[str, Mapping[int, float]], baseline: Mapping[int, float]
-) -> dict[str, Mapping[int, float]]:
+def _by_pairs(candidates: Medians, baseline: Mapping[int, float]) -> dict[str, Mapping[int, float]]:
     """The fastest first, by pairs with the baseline: who left early was measured on a cooler device."""
 
     def against_baseline(name: str) -> float:
@@ -131,17 +195,17 @@ def _by_pairs(
     return {name: candidates[name] for name in sorted(candidates, key=against_baseline)}
 
 
-def _ahead(candidates: Mapping[str, Mapping[int, float]], rules: Rules, effect: float) -> frozenset[tuple[str, str]]:
+def _ahead(candidates: Medians, rules: Rules, effect: float) -> frozenset[tuple[str, str]]:
     comparisons = len(candidates) * (len(candidates) - 1) // 2
     return frozenset(
         (faster, slower)
         for faster, slower in permutations(candidates, 2)
-        if is_slower(list(paired(candidates[slower], candidates[faster])), effect, comparisons, rules)
+        if is_slower(paired(candidates[slower], candidates[faster]), effect, comparisons, rules)
     )
 
 
 def _ranked(
-    candidates: Mapping[str, Mapping[int, float]],
+    candidates: Medians,
     stats: Mapping[str, LatencyStats],
     rules: Rules,
     effect: float,
@@ -155,16 +219,19 @@ def _ranked(
         slower = {
             name
             for name in others
-            if is_slower(list(paired(candidates[name], candidates[first])), effect, len(others), rules)
+            if is_slower(paired(candidates[name], candidates[first]), effect, len(others), rules)
         }
-        tied = sorted((name for name in left if name not in slower), key=lambda name: (tie_keys.get(name, ()), name))
+        tied = sorted(
+            (name for name in left if name not in slower),
+            key=lambda name: (name not in tie_keys, tie_keys.get(name, ()), name),
+        )
         rank = len(ranked) + 1
         ranked += [RankedCandidate(name, rank, stats[name], _slower(candidates, name, best, rules)) for name in tied]
         left = [name for name in left if name in slower]
     return tuple(ranked)
 
 
-def _slower(candidates: Mapping[str, Mapping[int, float]], name: str, best: str, rules: Rules) -> Interval | None:
+def _slower(candidates: Medians, name: str, best: str, rules: Rules) -> Interval | None:
     pairs = paired(candidates[name], candidates[best])
     if name == best or not len(pairs):
         return None

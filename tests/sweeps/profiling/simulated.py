@@ -15,7 +15,7 @@ NOISE = 0.02
 SPIKES = 0.05
 PER_PROCESS = 0.006
 DRIFT = 0.03
-CONDITIONS = Conditions(Timing.SIMULATED, "simulated execute time", "burst", "basic", "simulated 1")
+CONDITIONS = Conditions(Timing.SIMULATED, "simulated execute time", "burst", "basic", "simulated 1", device="simulated")
 
 
 class Device:
@@ -33,7 +33,8 @@ class Device:
         self.measured += 1
         spikes = 1 + numpy.where(self.random.random(RUNS) < SPIKES, abs(self.random.normal(0, 0.3, RUNS)), 0)
         values = BASE_US * (1 + slower) * warm * process * spikes * (1 + self.random.normal(0, self.noise, RUNS))
-        return tuple(float(value) for value in values)
+        # No time is below zero, however loud the device is.
+        return tuple(float(value) for value in abs(values))
 
 
 def interleaved(device: Device, gaps: Mapping[str, float], rounds: int, rules: Rules) -> list[MeasuredBlock]:
