@@ -13,7 +13,8 @@ from sweeps.attaching import Asked, attach_compilations, attach_conversion
 from sweeps.configs import HtpConfig
 from sweeps.models import Compilation, Conversion, DeviceSession, Sweep, Trial, Verification
 from sweeps.models.sources import LONGEST_NAME
-from sweeps.planning import Measurements, SweepPlan, SweepSpec, plan_sweep
+from sweeps.planning import SweepPlan, plan_sweep
+from sweeps.specs import Measurements, SweepSpec
 from sweeps.toolchain.base import Point
 from tunerweb.work.artifacts import Freed, forget
 from tunerweb.work.leases import LIVE, WorkState

@@ -26,8 +26,9 @@ from rich.console import Console  # noqa: E402
 from sweeps.actions import start_sweep  # noqa: E402
 from sweeps.models import Inspection, SourceModel, Sweep, Toolchain, Upload, UploadState  # noqa: E402
 from sweeps.outcomes import outcomes_of  # noqa: E402
-from sweeps.planning import SweepSpec, worker_count  # noqa: E402
+from sweeps.planning import worker_count  # noqa: E402
 from sweeps.reports.text_table import SweepText  # noqa: E402
+from sweeps.specs import SweepSpec  # noqa: E402
 from sweeps.uploads import keep_model, known_model, start_inspection  # noqa: E402
 from tunerweb.accounts.links import new_enter_link  # noqa: E402
 from tunerweb.accounts.models import Membership, Team, User  # noqa: E402

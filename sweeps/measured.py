@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from devices.runners.base import Timing
-from sweeps.models import DeviceSession, MeasurementBlock, Sweep, Trial, TrialKind, TrialState
-from sweeps.profiling.blocks import TWIN, Conditions, MeasuredBlock, NotRankable, Rules, twin_of
+from sweeps.models import DeviceSession, MeasurementBlock, Sweep, Trial, TrialKind, TrialState, Verdict, Verification
+from sweeps.outcomes import outcome_of
+from sweeps.profiling.blocks import Conditions, MeasuredBlock, NotRankable, Rules, twin_of
 from sweeps.profiling.ranking import LatencyRanking, TieKey, rank_latency
+from sweeps.ranking import granted_differences
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,8 @@ class Measured:
 
 
 def candidates_of(sweep: Sweep) -> list[Trial]:
-    """Those that compiled, the baseline first."""
-    done = [trial for trial in sweep.trials.with_work() if trial.state == TrialState.DONE]
+    """Those that compiled and compute the same as far as is known, the baseline first."""
+    done = [trial for trial in sweep.trials.with_work() if trial.state == TrialState.DONE and not _differs(trial)]
     return sorted(done, key=lambda trial: (trial.kind != TrialKind.BASELINE, trial.position))
 
 
@@ -37,20 +39,29 @@ def blocks_of(session: DeviceSession) -> tuple[MeasuredBlock, ...]:
 
 def measured_of(session: DeviceSession, tie_keys: dict[str, TieKey] | None = None) -> Measured:
     """Without the candidates that failed on the device, and those whose outputs differ there."""
-    blocks = blocks_of(session)
-    left_out = {*session.refused, *wrong_outputs(session)}
-    kept = [block for block in blocks if block.candidate.removesuffix(TWIN) not in left_out]
-    baseline = next((trial.label for trial in candidates_of(session.sweep) if trial.label not in left_out), "")
+    blocks, refused = blocks_of(session), {**reasons_of(session), **_not_as_asked(session.sweep)}
+    baseline = next((trial.label for trial in candidates_of(session.sweep) if trial.label not in refused), "")
     try:
-        return Measured(blocks, baseline, rank_latency(kept, baseline, Rules(), tie_keys))
+        return Measured(blocks, baseline, rank_latency(blocks, baseline, Rules(), tie_keys, refused=refused))
     except NotRankable as error:
         return Measured(blocks, baseline, None, str(error))
 
 
-def wrong_outputs(session: DeviceSession) -> dict[str, str]:
-    """Trial to the sentence on what it computes otherwise on this device."""
-    rows = session.outputs.filter(verdict="different").select_related("trial")
-    return {row.trial.label: row.sentence for row in rows}
+def reasons_of(session: DeviceSession) -> dict[str, str]:
+    """Trial to the sentence on why it is not ranked here: the device would not run it, or it computes otherwise."""
+    rows = session.outputs.filter(verdict=Verdict.DIFFERENT).select_related("trial")
+    return {**session.refused, **{row.trial.label: row.sentence for row in rows}}
+
+
+def _not_as_asked(sweep: Sweep) -> dict[str, str]:
+    """Binaries that were not built with the options that they are named for."""
+    found = {trial.label: granted_differences(outcome_of(trial), sweep.target) for trial in candidates_of(sweep)}
+    return {label: "; ".join(differences) for label, differences in found.items() if differences}
+
+
+def _differs(trial: Trial) -> bool:
+    verification: Verification | None = getattr(trial, "verification", None)
+    return verification is not None and verification.verdict == Verdict.DIFFERENT
 
 
 def block_of(row: MeasurementBlock, name: str, device: str) -> MeasuredBlock:
@@ -61,6 +72,7 @@ def block_of(row: MeasurementBlock, name: str, device: str) -> MeasuredBlock:
         profiling_level=row.profiling_level,
         runtime=row.runtime,
         log_level=row.log_level,
+        device=device,
     )
     return MeasuredBlock(
         round=row.round,

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Avg
 
-from devices.models import Device
 from devices.targets import Target, TargetError, find_target
 from sweeps.configs import (
     ConfigDocument,
@@ -25,11 +24,12 @@ from sweeps.configs import (
     target_number_of,
 )
 from sweeps.keys import compilation_key, conversion_key
-from sweeps.models import Compilation, ConfigVersion, SourceModel, Sweep, Toolchain, TrialKind
+from sweeps.models import Compilation, ConfigVersion, SourceModel, Toolchain, TrialKind
 from sweeps.models.sources import SourceFormat
 from sweeps.search_space import invalid_p_values, num_cores_of, parse_p_values, size_sweep_points
+from sweeps.specs import Problem, SpecRejected, SweepSpec
 from sweeps.toolchain.base import Point
-from tunerweb.accounts.models import Team, User
+from tunerweb.accounts.models import Team
 from tunerweb.environment import load_environment
 from tunerweb.work.leases import REUSABLE, WorkState
 
@@ -37,54 +37,6 @@ MOST_PARALLEL = 64
 LOWEST_PRIORITY, HIGHEST_PRIORITY = -100, 100
 LARGEST_DIMENSION = 2**31 - 1
 NO_TOOLCHAIN = "No compile worker has reported its toolchain yet. Workers start with the server: try again in a moment."
-
-
-@dataclass(frozen=True)
-class Problem:
-    """`field` is that of the spec which has to change; empty: the whole."""
-
-    field: str
-    sentence: str
-
-
-class SpecRejected(ValueError):
-    def __init__(self, *problems: Problem) -> None:
-        super().__init__(" ".join(problem.sentence for problem in problems))
-        self.problems = problems
-
-
-@dataclass(frozen=True)
-class Measurements:
-    """What to find out by running the binaries. `rounds` and `runs`: None leaves it to the protocol."""
-
-    verifies_outputs: bool = False
-    devices: tuple[Device, ...] = ()
-    perf_profile: str = "burst"
-    rounds: int | None = None
-    runs: int | None = None
-    input_seed: int = 0
-
-
-@dataclass(frozen=True)
-class SweepSpec:
-    """What a form, the API or a clone asks for. `submission` is the form's random id: twice the same is one sweep."""
-
-    team: Team
-    owner: User
-    source_model: SourceModel
-    config_version: ConfigVersion | None = None
-    soc: str = ""
-    p_values: str = "all"
-    free_dimensions: Mapping[str, int] = field(default_factory=dict)
-    name: str = ""
-    top_k: int = 1
-    parallel_compiles: int = 1
-    timeout_s: int = 3600
-    memory_bytes: int | None = None
-    priority: int = 0
-    measurements: Measurements = Measurements()
-    submission: str | None = None
-    cloned_from: Sweep | None = None
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from sweeps import actions  # noqa: E402
 from sweeps.inspecting import describe  # noqa: E402
 from sweeps.models import Compilation, SourceModel, Sweep, Toolchain, Trial  # noqa: E402
 from sweeps.models.sources import SourceFile  # noqa: E402
-from sweeps.planning import SweepSpec  # noqa: E402
+from sweeps.specs import SweepSpec  # noqa: E402
 from tests import device_commands  # noqa: E402
 from tests.conftest import DATA  # noqa: E402
 from tests.people import someone  # noqa: E402

@@ -44,7 +44,7 @@ def source_of(user: User, model: Path, graph_names: tuple[str, ...]) -> SourceMo
 
 def launch(user: User, source: SourceModel, soc: str, workers: int, p_values: str = "all") -> Sweep:
     from sweeps.actions import start_sweep
-    from sweeps.planning import SweepSpec
+    from sweeps.specs import SweepSpec
 
     spec = SweepSpec(
         team=user.team, owner=user, source_model=source, soc=soc, p_values=p_values, parallel_compiles=workers

@@ -10,6 +10,19 @@ from pathlib import Path
 from devices.targets import TargetError, find_target
 from devices.transports.base import Cancelled
 
+# The runtime's own words for its power modes; the first is what is taken when nothing is said.
+PERF_PROFILES = (
+    "burst",
+    "sustained_high_performance",
+    "high_performance",
+    "balanced",
+    "low_balanced",
+    "high_power_saver",
+    "power_saver",
+    "low_power_saver",
+    "extreme_power_saver",
+    "default",
+)
 BUILD = re.compile(r"v?(\d+)\.(\d+)\.(\d+)")
 
 

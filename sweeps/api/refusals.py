@@ -14,8 +14,8 @@ from devices.actions import NotNow
 from devices.forms import DeviceRejected
 from sweeps.configs import ConfigUnreadable
 from sweeps.exports import NotThere
-from sweeps.planning import SpecRejected
 from sweeps.saving import StaleConfig
+from sweeps.specs import SpecRejected
 from sweeps.uploads import NotKept, NotUploaded
 
 NO_TOKEN = "Send a personal token: Authorization: Bearer tw_…. The account page makes one."

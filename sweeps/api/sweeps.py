@@ -14,7 +14,8 @@ from sweeps.api.refusals import CONFLICTS, INVALID, REFUSED, Conflict
 from sweeps.api.sweep_values import SweepDetail, SweepOut, SweepResults, detail_of, results_of, sweeps_out
 from sweeps.api.values import Asked, Name, Page, Slice, Text, TokenRequest, found, mine, page_of, team_of
 from sweeps.models import CompileConfig, ConfigVersion, SourceModel, Sweep
-from sweeps.planning import Problem, SpecRejected, SweepSpec, worker_count
+from sweeps.planning import worker_count
+from sweeps.specs import Problem, SpecRejected, SweepSpec
 
 router = Router(tags=["sweeps"])
 MODEL_GONE = "There is no model of this id."

@@ -12,6 +12,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 
+from devices.runners.base import PERF_PROFILES
 from devices.targets import TargetError, find_target
 from sweeps.actions import spec_of
 from sweeps.forms.launch_fields import (
@@ -27,35 +28,14 @@ from sweeps.forms.launch_fields import (
 )
 from sweeps.models import SourceModel, Sweep
 from sweeps.models.sources import LONGEST_NAME
-from sweeps.planning import (
-    LARGEST_DIMENSION,
-    Measurements,
-    Problem,
-    SpecRejected,
-    SweepPlan,
-    SweepSpec,
-    plan_sweep,
-    worker_count,
-)
+from sweeps.planning import LARGEST_DIMENSION, SweepPlan, plan_sweep, worker_count
 from sweeps.search_space import parse_p_values
+from sweeps.specs import Measurements, Problem, SpecRejected, SweepSpec
 from tunerweb.accounts.models import User
 
 GIB = 2**30
 MOST_ROUNDS = 100
 MOST_RUNS = 10_000
-# The runtime's own words; the first is what both of its tools take when nothing is said.
-PERF_PROFILES = (
-    "burst",
-    "sustained_high_performance",
-    "high_performance",
-    "balanced",
-    "low_balanced",
-    "high_power_saver",
-    "power_saver",
-    "low_power_saver",
-    "extreme_power_saver",
-    "default",
-)
 LONGEST_P_VALUES = 200
 LONGEST_TARGET = 60
 LONGEST_SUBMISSION = 40

@@ -11,7 +11,6 @@ from devices.checking import Runner
 from devices.discovery import read_noise
 from devices.runners.base import (
     BinaryInfo,
-    BinaryMismatch,
     Block,
     Job,
     RunKilled,
@@ -27,7 +26,7 @@ from sweeps import lifecycle, measured
 from sweeps.jobs.binaries import info_of
 from sweeps.jobs.device_outputs import compare_on_device, has_outputs, keep_outputs
 from sweeps.models import DeviceSession, MeasurementBlock, Sweep, Trial
-from sweeps.profiling.blocks import MeasuredBlock, twin_of
+from sweeps.profiling.blocks import MeasuredBlock, NotRankable, twin_of
 from sweeps.profiling.plan import Measure, Pause
 from sweeps.profiling.session import CandidateFailed
 from sweeps.toolchain.errors import ToolchainError
@@ -101,11 +100,20 @@ class Bench:
         made = self._row_of(step, trial, block, job.settings)
         made.temperature_before_c, made.temperature_after_c = before_c, self._temperature_c()
         made.is_noisy, made.after_pause = _was_disturbed(block), after_pause
-        lifecycle.keep_block(self._lease, made)
+        usable = self._usable(made, step.candidate)
         if outputs.exists():
+            # Before the block: who dies in between runs it again, instead of never looking at what it computed.
             keep_outputs(self.row, trial, outputs)
             compare_on_device(self.row)
-        return measured.block_of(made, step.candidate, self.row.device_name)
+        lifecycle.keep_block(self._lease, made)
+        return usable
+
+    def _usable(self, made: MeasurementBlock, candidate: str) -> MeasuredBlock:
+        """What no statistics survive is not kept."""
+        try:
+            return measured.block_of(made, candidate, self.row.device_name)
+        except NotRankable as error:
+            raise CandidateFailed(str(error)) from None
 
     def _look_up(self) -> None:
         if self._keeper.is_over():
@@ -149,7 +157,7 @@ class Bench:
                     raise CandidateFailed(error.message) from None
             except CommandTimedOut:
                 raise CandidateFailed(TOO_LONG.format(seconds=job.settings.timeout_s)) from None
-            except (BinaryMismatch, RunnerError) as error:
+            except RunnerError as error:
                 raise CandidateFailed(error.message) from None
         raise AssertionError("the last try returns or raises")
 

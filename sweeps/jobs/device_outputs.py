@@ -31,4 +31,6 @@ def compare_on_device(session: DeviceSession) -> None:
         else:
             fields, row.sentence = judged(reference, outputs_of(row) or {})
             row.verdict, row.differences = fields["verdict"], fields.get("differences", [])
-        row.save(update_fields=["verdict", "differences", "sentence"])
+            # Only the baseline's are read again.
+            row.outputs = None
+        row.save(update_fields=["verdict", "differences", "sentence", "outputs"])

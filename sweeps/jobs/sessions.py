@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -24,7 +23,7 @@ from tunerweb.work.keeper import Keeper
 from tunerweb.work.leases import Lease, WorkState
 
 AWAY = "{device} went away: {why} The measurement goes on by itself when it is back."
-log = logging.getLogger(__name__)
+SET_ASIDE = "{device} is set aside: {why} The measurement goes on when somebody takes it back into use."
 
 
 def measure(row: DeviceSession, lease: Lease, keeper: Keeper) -> None:
@@ -62,9 +61,9 @@ def _session(row: DeviceSession, lease: Lease, keeper: Keeper, device: Device) -
 
 def rules_of(row: DeviceSession, runtime: Runtime) -> Rules:
     """As many rounds as were asked for; else as many as it takes, and one where times mean nothing."""
-    if row.rounds:
-        return Rules(least_rounds=row.rounds, most_rounds=row.rounds)
-    return Rules(least_rounds=1, most_rounds=1) if runtime.timing is Timing.EMULATED else Rules()
+    if runtime.timing is Timing.EMULATED:
+        return Rules(least_rounds=row.rounds or 1, most_rounds=row.rounds or 1, with_twin=False)
+    return Rules(least_rounds=row.rounds, most_rounds=row.rounds) if row.rounds else Rules()
 
 
 def _settle(row: DeviceSession, lease: Lease, finished: Finished) -> None:
@@ -81,7 +80,9 @@ def _lost(lease: Lease, device: Device, error: TransportError) -> None:
     """What is over in a moment and what a person has to put right both leave the session waiting for the device."""
     if isinstance(error, CommandStuck):
         quarantine(device, error.message[:300])
-    elif error.is_transient or isinstance(error, Unauthorized):
+        lifecycle.wait_for_device(lease, SET_ASIDE.format(device=device.name, why=error.message))
+        return
+    if error.is_transient or isinstance(error, Unauthorized):
         reach = Reach.UNAUTHORIZED if isinstance(error, Unauthorized) else Reach.OFFLINE
         went_away(device, reach, error.message)
     else:

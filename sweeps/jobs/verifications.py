@@ -56,7 +56,8 @@ def _settle(row: Verification, lease: Lease, outputs: Path) -> None:
     else:
         baseline = _baseline_of(row.trial.sweep)
         verdict, reason = judged(outputs_of(baseline), arrays, _why_none(baseline))
-        fields |= {**verdict, "reason": reason}
+        # Only the baseline's are read again.
+        fields |= {**verdict, "reason": reason, "outputs": None}
     lifecycle.settle(lease, WorkState.DONE, **fields)
 
 

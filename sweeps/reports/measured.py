@@ -167,8 +167,9 @@ def traffic_sentences(rows: Sequence[MeasuredRow], baseline: str, ran: str) -> l
     first = [row.name for row in rows if row.rank == rows[0].rank]
     said = [f"{rows[0].name} moves {rows[0].value:,.0f} bytes to and from DRAM per inference ({FROM_COMPILER})."]
     if len(first) > 1:
-        others = ", ".join(first[1:])
-        said.append(f"{others} {'moves' if len(first) == 2 else 'move'} exactly as many.")
+        *others, last = first[1:]
+        named = f"{', '.join(others)} and {last}" if others else last
+        said.append(f"{named} {'move' if others else 'moves'} exactly as many.")
     other = next((row for row in rows if row.name == baseline), None)
     if other and other.above_best_percent is not None:
         said.append(f"The baseline ({baseline}) moves {other.above_best_percent:.1f} % more.")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from devices.runners.base import Timing
-from sweeps.measured import Measured, measured_of, wrong_outputs
+from sweeps.measured import Measured, measured_of, reasons_of
 from sweeps.models import DeviceSession, Sweep, Verdict, Verification
 from sweeps.profiling.blocks import medians_by_round, twin_of
 from sweeps.profiling.ranking import RankedCandidate, TieKey
@@ -85,7 +85,7 @@ _remembered: OrderedDict[tuple[object, ...], Measured] = OrderedDict()
 
 def _measured(session: DeviceSession) -> Measured:
     """Ranked anew only when there is something new: that takes a thousand resamples of each pair."""
-    key = (session.pk, session.blocks.count(), str(session.refused), tuple(sorted(wrong_outputs(session))))
+    key = (session.pk, session.blocks.count(), *sorted(reasons_of(session)))
     known = _remembered.get(key)
     if known is None:
         known = _remembered[key] = measured_of(session, _tie_keys(session.sweep))
@@ -115,7 +115,7 @@ def _part(session: DeviceSession, measured: Measured) -> SessionPart:
         origin=ORIGINS[timing] if timing else "",
         event=measured.blocks[0].conditions.event if measured.blocks else "",
         sentences=tuple(_sentences(session, measured)),
-        lines=(*lines, *(_left_out(name, why) for name, why in _reasons(session).items())),
+        lines=(*lines, *(_left_out(name, why) for name, why in _left_out_reasons(session, measured).items())),
         rounds=_rounds(measured),
         round_count=len({block.round for block in measured.blocks}),
     )
@@ -131,7 +131,7 @@ def _sentences(session: DeviceSession, measured: Measured) -> list[str]:
         why = device.health_reason if device and device.is_healthy is False else ""
         return [session.reason or (f"{WAITS_FOR_DEVICE} {why}" if why else WAITS)]
     if measured.ranking:
-        return latency_sentences(measured.ranking, measured.baseline)
+        return latency_sentences(measured.ranking, measured.baseline, tie_keys=_tie_keys(session.sweep))
     if session.state == WorkState.DONE:
         return [measured.why_not]
     return [session.reason] if session.reason else []
@@ -184,8 +184,8 @@ def _left_out(name: str, reason: str) -> SessionLine:
     return SessionLine(name, "", "", "", "", None, "", reason)
 
 
-def _reasons(session: DeviceSession) -> dict[str, str]:
-    return {**session.refused, **wrong_outputs(session)}
+def _left_out_reasons(session: DeviceSession, measured: Measured) -> dict[str, str]:
+    return dict(measured.ranking.left_out) if measured.ranking else reasons_of(session)
 
 
 def _verdicts(session: DeviceSession) -> dict[str, str]:

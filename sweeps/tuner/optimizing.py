@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from devices.checking import Runner
-from devices.runners.base import BinaryInfo, RunSettings, Runtime, Timing, check_binary
+from devices.runners.base import PERF_PROFILES, BinaryInfo, RunSettings, Runtime, Timing, check_binary
 from devices.targets import Target, find_target
 from sweeps.configs import ConfigDocument, target_number_of
 from sweeps.profiling.blocks import FEWEST_TO_RANK, Rules
@@ -30,18 +30,6 @@ from sweeps.tuner.measuring import Bench, MeasureListener
 from sweeps.tuner.results import latency_report, traffic_report
 from tunerweb.work.scratch import scratch_root
 
-PERF_PROFILES = (
-    "burst",
-    "sustained_high_performance",
-    "high_performance",
-    "balanced",
-    "low_balanced",
-    "high_power_saver",
-    "power_saver",
-    "low_power_saver",
-    "extreme_power_saver",
-    "default",
-)
 PROFILING_LEVELS = ("basic", "detailed")
 EMULATED = (
     "{device} only emulates the NPU, and an emulator's times say nothing about a device. Optimize for latency on real "
@@ -236,6 +224,8 @@ def _settings(request: TuneRequest) -> RunSettings:
 
 
 def _rules(request: TuneRequest) -> Rules:
+    if request.criterion is Criteria.BANDWIDTH:
+        return Rules(least_rounds=1, most_rounds=1)
     if request.rounds is None:
         return Rules(seed=request.seed)
     return Rules(least_rounds=request.rounds, most_rounds=request.rounds, seed=request.seed)

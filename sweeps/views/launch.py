@@ -22,8 +22,9 @@ from sweeps.forms.launch_choices import (
     target_choices,
 )
 from sweeps.models import SourceModel, Sweep
-from sweeps.planning import SpecRejected, SweepPlan
+from sweeps.planning import SweepPlan
 from sweeps.rows_overview import queue_lengths
+from sweeps.specs import SpecRejected
 from tunerweb.accounts.http import SignedInRequest
 from tunerweb.work.leases import LIVE
 

@@ -10,7 +10,7 @@ from sweeps.actions import start_sweep
 from sweeps.jobs import loops, toolchains
 from sweeps.models import SourceModel, Sweep, Trial
 from sweeps.models.sources import SourceFile
-from sweeps.planning import SweepSpec
+from sweeps.specs import SweepSpec
 from sweeps.toolchain.fake import GRAPH_NAME, FakeToolchain
 from tests.people import someone
 from tunerweb.accounts.models import User

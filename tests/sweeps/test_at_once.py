@@ -12,7 +12,7 @@ from django.db import connection
 from sweeps import actions, lifecycle, rescuing
 from sweeps.claiming import claim_compile
 from sweeps.models import Compilation, Conversion, SourceModel, Sweep, Trial
-from sweeps.planning import SweepSpec
+from sweeps.specs import SweepSpec
 from tests.people import someone
 from tests.sweeps.launching import SOC, fake_toolchain, source_of
 from tunerweb.work import hints

@@ -8,13 +8,18 @@ from typing import Any
 import pytest
 
 from devices.models import Device, Hold, Platform, TransportKind
+from devices.runners.base import RunKilled
+from devices.runners.simulated import SimulatedRunner
 from devices.targets import find_target
-from sweeps import actions, claiming, measured, rescuing, steering
+from devices.transports.errors import CommandStuck
+from sweeps import actions, claiming, lifecycle, measured, rescuing, steering
+from sweeps.jobs import blocks, toolchains
 from sweeps.jobs import devices as jobs
-from sweeps.jobs import toolchains
 from sweeps.models import DeviceSession, SourceModel, Sweep, Verdict, Verification
 from sweeps.models.sources import SourceFile
-from sweeps.planning import Measurements
+from sweeps.ranking import Metric
+from sweeps.rows.judging import judgement_of
+from sweeps.specs import Measurements
 from tests.devices.registered import registered
 from tests.people import someone
 from tests.sweeps.launching import fake_toolchain, launch, work
@@ -193,3 +198,112 @@ def test_the_clone_of_a_sweep_measures_on_the_same_devices(monkeypatch: pytest.M
     device = ready(someone(), "bench")
     asked = Measurements(devices=(device,), verifies_outputs=True, rounds=7, runs=3, perf_profile="balanced")
     assert actions.spec_of(launch(device.owner, measurements=asked)).measurements == asked
+
+
+def test_a_binary_that_computes_something_else_leaves_every_ranking() -> None:
+    sweep = measured_sweep(verifies=True)
+    work()
+    Verification.objects.filter(trial__p_value=1).update(verdict=Verdict.DIFFERENT, reason="The output y differs.")
+    [judged] = [trial.metrics[Metric.ROM] for trial in judgement_of(sweep).trials if trial.p_value == 1]
+    assert judged.rank is None
+    assert judged.reason == "its outputs differ from the baseline's: The output y differs."
+
+
+def test_a_binary_that_computes_something_else_is_not_measured() -> None:
+    device = ready(someone(), "bench")
+    sweep = measured_sweep(device, verifies=True, rounds=1, runs=1)
+    work()
+    Verification.objects.filter(trial__p_value=1).update(verdict=Verdict.DIFFERENT)
+    row = work_on(device)
+    assert {block.trial.label for block in row.blocks.select_related("trial")} == {"P=0", "as given"}
+    assert sweep.trials.count() == 3
+
+
+def test_an_emulator_runs_each_binary_once_and_no_twin() -> None:
+    device = ready(someone(), "host", **HOST)
+    sweep = measured_sweep(device)
+    work()
+    assert work_on(device).blocks.count() == sweep.trials.count()
+
+
+def test_only_the_outputs_that_others_are_compared_with_are_kept() -> None:
+    measured_sweep(verifies=True)
+    work()
+    kept = Verification.objects.filter(outputs__isnull=False)
+    assert [row.verdict for row in kept] == [Verdict.REFERENCE]
+
+
+def test_what_was_killed_from_outside_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = killed(monkeypatch, times=2)
+    device = ready(someone(), "bench")
+    measured_sweep(device, rounds=1, runs=1)
+    work()
+    row = work_on(device)
+    assert (row.refused, row.blocks.count(), runs["count"]) == ({}, 4, 6)
+
+
+def test_what_is_killed_each_time_leaves_the_others_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    killed(monkeypatch, times=blocks.MOST_KILLS)
+    device = ready(someone(), "bench")
+    measured_sweep(device, rounds=1, runs=1)
+    work()
+    row = work_on(device)
+    assert (row.state, len(row.refused)) == (WorkState.DONE, 1)
+
+
+def killed(monkeypatch: pytest.MonkeyPatch, times: int) -> dict[str, int]:
+    """The first runs end as if somebody had killed them."""
+    runs, real = {"count": 0}, SimulatedRunner.run
+
+    def run(runner: SimulatedRunner, *args: Any) -> Any:
+        runs["count"] += 1
+        if runs["count"] <= times:
+            raise RunKilled("The run was killed.")
+        return real(runner, *args)
+
+    monkeypatch.setattr(SimulatedRunner, "run", run)
+    return runs
+
+
+def test_outputs_are_compared_again_when_the_worker_died_before_its_block_was_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def lost(*args: object) -> None:
+        raise lifecycle.LeaseLost("the worker died here")
+
+    device = ready(someone(), "host", **HOST)
+    measured_sweep(device)
+    work()
+    with monkeypatch.context() as dying:
+        dying.setattr(lifecycle, "keep_block", lost)
+        row = work_on(device)
+    assert row.outputs.count() == 1
+    DeviceSession.objects.update(state=WorkState.QUEUED)
+    Hold.objects.all().delete()
+    assert work_on(device).outputs.exclude(verdict="").count() == 3
+
+
+def test_a_device_that_cannot_kill_its_process_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stuck(*args: object) -> None:
+        raise CommandStuck("The process cannot be ended.")
+
+    monkeypatch.setattr(SimulatedRunner, "run", stuck)
+    device = ready(someone(), "bench")
+    measured_sweep(device, rounds=1)
+    work()
+    row = work_on(device)
+    device.refresh_from_db()
+    assert (row.state, bool(device.quarantined_at)) == (WorkState.QUEUED, True)
+    assert row.reason.startswith("bench is set aside: ")
+
+
+def test_a_paused_sweep_leaves_its_device_to_others() -> None:
+    device = ready(someone(), "bench")
+    sweep = measured_sweep(device, rounds=1)
+    work()
+    claimed = claiming.claim_session(device, "device@here")
+    assert claimed
+    steering.pause_sweep(sweep)
+    with Keeper() as keeper:
+        jobs.do_session(*claimed, keeper)
+    assert (sweep.sessions.get().state, Hold.objects.exists()) == (WorkState.QUEUED, False)

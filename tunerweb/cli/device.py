@@ -50,7 +50,7 @@ def add(
     user: As = None,
 ) -> int:
     """Register a device. Secrets are read from files: what is typed here can be seen by others."""
-    owner = _owner(data, user)
+    owner = owner_of(data, user)
     from devices.actions import register
     from devices.forms import DeviceForm, DeviceRejected
 
@@ -82,7 +82,7 @@ def list_devices(
     user: As = None,
 ) -> int:
     """The devices of the team, with their state."""
-    owner = _owner(data, user)
+    owner = owner_of(data, user)
     from devices.models import Device
     from devices.rows import device_rows
 
@@ -106,7 +106,7 @@ def list_devices(
 @device.command()
 def check(name: Annotated[str, typer.Argument(help="The device's name.")], data: Data = None, user: As = None) -> int:
     """Test the connection step by step; exit 1 if the device cannot be worked with."""
-    owner = _owner(data, user)
+    owner = owner_of(data, user)
     from devices import actions
     from devices.models import Device
 
@@ -136,7 +136,7 @@ def _work_until_it_ends(found: Device, row: DeviceCheck) -> None:
         row.refresh_from_db()
 
 
-def _owner(data: Path | None, name: str | None) -> User:
+def owner_of(data: Path | None, name: str | None) -> User:
     """Django is set up on the data folder here. Raises `BadInput`."""
     from tunerweb.cli.environment import read_environment
 

@@ -99,6 +99,22 @@ def test_pauses_come_to_an_end() -> None:
     assert 1 <= sum(isinstance(step, Pause) for step in others) <= RULES.most_pauses
 
 
+def test_times_that_mean_nothing_need_no_twin() -> None:
+    blocks, _ = follow(dict.fromkeys(CANDIDATES, 0.0), Rules(with_twin=False))
+    assert Counter(in_round(blocks, 0)) == Counter(CANDIDATES)
+
+
+def test_without_the_twin_the_least_rounds_are_enough_however_noisy() -> None:
+    blocks, others = follow(dict.fromkeys(CANDIDATES, 0.0), Rules(with_twin=False, least_rounds=2), noise=0.2)
+    assert max(each.round for each in blocks) + 1 == 2
+    assert "2 rounds, which is all" in str(others[-1])
+
+
+def test_without_the_twin_there_is_no_pause() -> None:
+    _, others = follow(dict.fromkeys(CANDIDATES, 0.0), Rules(with_twin=False), drift=2.0)
+    assert not any(isinstance(step, Pause) for step in others)
+
+
 @pytest.mark.parametrize("missing", [0, 3, 7])
 def test_a_block_that_was_lost_is_measured_again(missing: int) -> None:
     blocks, _ = follow(dict.fromkeys(CANDIDATES, 0.0))

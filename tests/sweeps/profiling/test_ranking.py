@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from devices.runners.base import Timing
-from sweeps.profiling.blocks import MeasuredBlock, NotRankable, Rules
+from sweeps.profiling.blocks import MeasuredBlock, NotRankable, Rules, UnusableBlock
 from sweeps.profiling.ranking import LatencyRanking, rank_latency
 from tests.sweeps.profiling.simulated import BASE_US, Device, block, interleaved
 
@@ -75,6 +75,63 @@ def test_emulated_times_are_never_ranked() -> None:
     blocks = with_conditions(interleaved(Device(1, 50), gaps(0.03), ROUNDS, RULES), timing=Timing.EMULATED)
     with pytest.raises(NotRankable, match="Not rankable: emulated"):
         rank_latency(blocks, "base", RULES)
+
+
+def test_emulated_comes_before_the_missing_twin() -> None:
+    blocks = with_conditions(interleaved(Device(1, 50), gaps(0.03), 1, RULES), timing=Timing.EMULATED)
+    with pytest.raises(NotRankable, match="Not rankable: emulated"):
+        rank_latency([each for each in blocks if each.candidate != "base#2"], "base", RULES)
+
+
+def test_a_reference_that_was_not_measured_twice_is_told() -> None:
+    with pytest.raises(NotRankable, match="a was not measured twice in each round"):
+        rank_latency(interleaved(Device(1, 50), gaps(0.03), ROUNDS, RULES), "a", RULES)
+
+
+def test_who_failed_in_the_middle_is_left_out_with_the_reason() -> None:
+    blocks = interleaved(Device(1, 50), gaps(0.03), ROUNDS, RULES)
+    found = rank_latency(blocks, "base", RULES, refused={"a": "It crashed.", "never ran": "It is too large."})
+    assert found.left_out == {"a": "It crashed.", "never ran": "It is too large."}
+    assert "a" not in [each.name for each in found.candidates]
+
+
+def after_a_baseline() -> list[MeasuredBlock]:
+    """The session began with another baseline, `old`, which failed."""
+    new = interleaved(Device(1, 50), gaps(0.03), ROUNDS, RULES)
+    return [*interleaved(Device(2, 50), {"old": 0.0}, ROUNDS, RULES), *new]
+
+
+def test_the_twin_of_a_refused_baseline_is_no_candidate() -> None:
+    blocks = [each for each in after_a_baseline() if each.candidate != "old"]
+    found = rank_latency(blocks, "base", RULES, refused={"old": "It crashed."})
+    assert {each.name for each in found.candidates} == set(NAMES)
+    assert found.left_out == {"old": "It crashed."}
+
+
+def test_the_twin_of_an_earlier_baseline_is_no_candidate() -> None:
+    found = rank_latency(after_a_baseline(), "base", RULES)
+    assert {each.name for each in found.candidates} == {*NAMES, "old"}
+    assert found.left_out == {}
+
+
+def test_a_refused_reference_says_why() -> None:
+    with pytest.raises(NotRankable, match=r"base cannot be what the others are compared with: It crashed\."):
+        rank_latency(after_a_baseline(), "base", RULES, refused={"base": "It crashed."})
+
+
+@pytest.mark.parametrize(
+    ("samples_us", "words"),
+    [
+        ((), "holds no measurement"),
+        ((1000.0, 0.0), "holds 0 µs"),
+        ((-1.0,), "holds -1 µs"),
+        ((float("nan"),), "holds nan µs"),
+        ((float("inf"),), "holds inf µs"),
+    ],
+)
+def test_samples_that_no_inference_gives_are_refused(samples_us: tuple[float, ...], words: str) -> None:
+    with pytest.raises(UnusableBlock, match=f"The block of a in round 3 {words}"):
+        block(2, "a", samples_us)
 
 
 @pytest.mark.parametrize("field", ["event", "perf_profile", "profiling_level", "runtime", "log_level", "device"])

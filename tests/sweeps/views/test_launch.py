@@ -9,8 +9,8 @@ from django.urls import reverse
 from sweeps.actions import start_sweep
 from sweeps.forms.launch import LaunchForm, first_values
 from sweeps.models import SourceModel, Sweep
-from sweeps.planning import SweepSpec
 from sweeps.saving import create_config, save_version
+from sweeps.specs import SweepSpec
 from tests.people import someone
 from tests.sweeps.stored import sample, stored_config, stored_model, stored_sweep, stored_toolchain
 from tunerweb.accounts.models import User
