@@ -16,6 +16,12 @@ from tests.conftest import DATA
 from tests.tunerweb.cli.commands import TUNERWEB, complaint, tunerweb
 from tests.tunerweb.cli.test_device import SET_UP
 
+MIGRATED = """
+import django
+django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+"""
 HELD = """
 import django
 django.setup()
@@ -73,6 +79,15 @@ def test_the_environment_names_the_data_folder_too(data: Path, tmp_path: Path) -
     done = tunerweb(*MODEL, "--criterion", "bandwidth", "--device", "sim", "--out", tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     assert "from the compiler, simulated" in " ".join(done.stdout.split())
+
+
+def test_a_data_folder_without_accounts_is_in_nobodys_way(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    in_django(MIGRATED, folder)
+    arguments = ("--criterion", "bandwidth", "--device", "simulated", "--p", "0", "--out", tmp_path / "out")
+    done = tunerweb(*MODEL, *arguments, env={"TUNERWEB_DATA": str(folder)})
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_name_that_the_folder_does_not_know_is_told(data: Path, tmp_path: Path) -> None:
